@@ -125,7 +125,7 @@ pub struct Compared<'a> {
 /// Compares two traces or areas; the rows are sorted by the change of the sum (for events, of the count).
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn compare(
     left: Compared<'_>,
     right: Compared<'_>,
@@ -201,7 +201,7 @@ pub struct ComparedName<'a> {
 /// duration.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn distribution(
     compared: Compared<'_>,
     what: CompareWhat,

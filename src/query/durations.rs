@@ -66,7 +66,7 @@ impl Durations {
 /// The slices called `name` (and of `category`, if given) that overlap an area, of the area's kind.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn durations(
     trace: &Trace,
     area: &Area,

@@ -87,7 +87,8 @@ impl Session {
             .map_err(|error| format!("this is not a session file: {error} ({})", path.display()))
     }
 
-    /// Writes the session to `path`: the file is complete and on disk before it gets its name.
+    /// Writes the session to `path`: the file is written under another name, synced and then renamed, so that it is
+    /// never incomplete.
     ///
     /// # Errors
     /// Errors of the file system.

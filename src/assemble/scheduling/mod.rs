@@ -6,7 +6,7 @@
 //! begins ends there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that
 //! ran, switches were lost between: the open run ends, in an unknown state, at the first event that another thread
 //! recorded on the CPU, or at the switch if there is none; the mismatch is counted. The thread that is taken off has
-//! run since its events began that come directly before the switch, without events of other threads between.
+//! run since the first of its events that directly precede the switch, without an event of another thread between them.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see

@@ -62,7 +62,7 @@ pub(super) struct StoredRows {
 }
 
 impl StoredRows {
-    /// Returns the rows of a table; `None` if the table needs more than a trace (such as a second trace).
+    /// Returns the rows of a table; `None` if the rows do not come from a trace alone.
     pub fn of(table: SetTable, scope: &Scope<'_>, trace: &str) -> Option<StoredRows> {
         let Rows::Trace(rows) = table.def.rows else {
             return None;

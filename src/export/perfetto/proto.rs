@@ -37,7 +37,8 @@ const DELIMITED: u64 = 2;
 
 /// Bytes for the length of a message that may be large; up to 2^28 - 1 fit.
 const LARGE_LENGTH: usize = 4;
-/// Space for a key of at most 5 bytes and a number of at most 10 bytes; the last 8 bytes may be written beyond them.
+/// Space for a key of at most 5 bytes and a number of at most 10 bytes: 8 bytes are written at a time, so a write may
+/// reach beyond their end.
 const ROOM: usize = 24;
 /// The size of a new buffer in bytes.
 const SMALL_BUFFER: usize = 128;

@@ -77,7 +77,7 @@ impl CpuPlan {
 /// Plans all CPUs with chosen records, in the order of the input.
 ///
 /// # Errors
-/// If the job is cancelled, or memory does not suffice for the new pages.
+/// Errors if the job is cancelled, or memory does not suffice for the new pages.
 pub(super) fn plan_cpus(
     reader: &TraceDat,
     chooser: &Chooser<'_>,

@@ -52,7 +52,7 @@ pub fn per_second(trace: &Trace, span: TimeSpan, count: u64) -> Option<f64> {
 /// The events of an area, the most frequent first. The job's progress counts events.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn event_counts(
     trace: &Trace,
     area: &Area,

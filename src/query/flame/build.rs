@@ -35,7 +35,7 @@ pub enum Roots {
 /// that its thread ran there.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<Flame, Cancelled> {
     let mut tracks: Vec<TrackId> = match &area.lanes {
         Lanes::All => (0..trace.tracks.len() as u32).map(TrackId).collect(),
@@ -322,7 +322,7 @@ fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
 /// their thread or their CPU is.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn of_stacks(
     trace: &Trace,
     reader: &dyn Events,

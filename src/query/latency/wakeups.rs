@@ -32,7 +32,7 @@ pub struct WakeupLatency {
 /// ran.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn wakeups(
     trace: &Trace,
     among: &Among,
