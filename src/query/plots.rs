@@ -85,7 +85,7 @@ pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, Expre
 /// Gathers the numbers of a plot, in parallel. The job's progress counts events (slices for durations).
 ///
 /// # Errors
-/// If the filter cannot be used, or the job was cancelled.
+/// Errors if the filter cannot be used, or if the job was cancelled.
 pub fn samples_of(
     trace: &Trace,
     reader: &dyn Events,

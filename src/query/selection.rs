@@ -1,10 +1,10 @@
 //! The part of a trace to export: a time range, and optionally only some CPUs, processes, threads and tracks.
 //!
-//! Lists of processes, threads, tracks, counters and CPU tracks add up: an item that belongs to any of them is chosen.
-//! If one of the lists is not empty, items that belong to none are left out: global counters, and CPUs that `cpus` does
-//! not name. The track of a CPU shows all threads that run there, its interrupts and its counters. A chosen thread
-//! includes its part of the tracks of its process: asynchronous slices that it began, their points, samples that it
-//! took. `cpus` leaves out everything that belongs to another CPU: see `on_cpus`.
+//! An item is chosen if it belongs to any of the listed processes, threads, tracks, counters and CPU tracks. If one of
+//! these lists is not empty, items that belong to none of them are left out, such as global counters, and CPUs that
+//! `cpus` does not name. The track of a CPU shows all threads that run there, its interrupts and its counters. A chosen
+//! thread includes its part of the tracks of its process: asynchronous slices that it began, their points, samples that
+//! it took. `cpus` leaves out everything that belongs to another CPU: see `on_cpus`.
 
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};

@@ -3,9 +3,9 @@
 //!
 //! The walk goes back in time from the moment when the thread runs again. If a ready thread was woken inside an
 //! interrupt, softirq or timer on the waker's CPU, the interrupt woke it, not the interrupted thread: the walk then
-//! continues with the sleep of the thread before. Otherwise the walk continues with the waker. The hops follow each
-//! other without holes, so their shares add up to one. Of a chain of very many hops, short ones that follow each other
-//! become one.
+//! continues with the sleep of the same thread before the wakeup. Otherwise the walk continues with the waker. The hops
+//! follow each other without holes, so their shares add up to one. Of a chain of very many hops, short ones that follow
+//! each other become one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -274,7 +274,7 @@ pub(crate) fn followed(
     choice: u32,
 ) -> Option<Item> {
     if matches!(item, Item::State(_) | Item::Run(_)) {
-        // From a wait, `Previous` leads to the thread or interrupt that ended it.
+        // From a wait, `Previous` leads to the thread or interrupt that ended the wait.
         return (direction == Direction::Previous)
             .then(|| waker_of(trace, item))
             .flatten();

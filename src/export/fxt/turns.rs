@@ -1,5 +1,5 @@
-//! The order of switches and wakeups of one time: each thread's states, and each CPU's runs, follow each other as in the
-//! trace.
+//! The order of switches and wakeups that have one time: the states of each thread, and the runs of each CPU, must have
+//! the same order as in the trace.
 //!
 //! A coarse clock gives one time to many events, and events of several CPUs have no common order in their file. Readers
 //! derive states from the order of the records, so it must agree with the order of the states. Items keep their positions
