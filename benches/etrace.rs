@@ -1,9 +1,10 @@
-//! A recorded build: its whole load, what depends on what, its critical chain, and its export.
+//! A recorded build: loading it, its file dependencies, its critical chain, and its export.
 //!
 //!     cargo bench --no-default-features --bench etrace
 //!
-//! A recording of 64 MiB is made in a temporary folder first (`THREADLINE_BENCH_MIB` says another size);
-//! `THREADLINE_BENCH_FILE` names one to be measured instead. What is exported is not kept, so that no disk counts.
+//! A recording of 64 MiB is made in a temporary folder first (`THREADLINE_BENCH_MIB` sets another size);
+//! `THREADLINE_BENCH_FILE` names a recording to be measured instead. Exports are discarded, so that the speed of the
+//! disk does not matter.
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
@@ -57,14 +58,14 @@ fn reading(bencher: Bencher) {
         .bench(|| head.recording.read_whole(&job));
 }
 
-/// Opening, bulk pass, processes, descriptors, who depends on whom, and index.
+/// Opening, bulk pass, processes, descriptors, file dependencies, and index.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn whole_load(bencher: Bencher) {
     let bytes = std::fs::metadata(&*FILE).expect("the file").len();
     bencher.counter(BytesCount::new(bytes)).bench(load);
 }
 
-/// Every use of a file followed to who reads what whom wrote.
+/// The history of all files: each read is matched with the writes before it.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn file_history(bencher: Bencher) {
     let loaded = load();
@@ -73,7 +74,7 @@ fn file_history(bencher: Bencher) {
         .bench(|| FileHistory::new(&loaded.trace));
 }
 
-/// Own and subtree times of all processes, and the chain that decided how long it took.
+/// Own and subtree times of all processes, and the critical chain.
 #[divan::bench(sample_count = 5, sample_size = 1)]
 fn process_times_and_critical_chain(bencher: Bencher) {
     let loaded = load();

@@ -1,15 +1,15 @@
-//! What a frame costs the window's thread: building and tessellating, over traces of several sizes.
+//! The time that a frame takes on the window's thread: building and tessellating, over traces of several sizes.
 //!
 //!     for size in 34MiB 340MiB 3400MiB; do
 //!         cargo run --release --example make-big-trace -- tracedat $size /tmp/$size.dat; done
 //!     cargo bench --bench frame -- /tmp/34MiB.dat /tmp/340MiB.dat /tmp/3400MiB.dat
 //!
-//! Without files, traces of 16 and 64 MiB are made in a temporary folder first. `pan`: each frame shows another span of
-//! the same length, half a percent on; `zoom`: each is another length as well, so that no draw list can be kept.
-//! `plain` is the timeline alone, `all on` has all arrows in view, all matches of a search marked and the rest dimmed,
-//! markers, flags, a selected slice and a selected range, and the Details, Events, Selection and Durations panes side by
-//! side. Words as arguments (`pan`, `plain`, `1920x1080` ...) choose among the rows, numbers among the zooms.
-//! Times are what the thread used, so that other jobs of the machine do not count.
+//! Without files, traces of 16 and 64 MiB are made in a temporary folder first. `pan`: each frame shows a span of the
+//! same length, moved by half a percent; `zoom`: the length changes with each frame as well, so that no draw list can
+//! be reused. `plain` is the timeline alone, `all on` has all arrows in view, all matches of a search marked and the
+//! rest dimmed, markers, flags, a selected slice and a selected range, and the Details, Events, Selection and Durations
+//! panes side by side. Words as arguments (`pan`, `plain`, `1920x1080` ...) choose among the rows, numbers among the
+//! zooms. Times are the CPU time of the thread, so that other processes of the machine do not matter.
 
 #![allow(
     clippy::expect_used,
@@ -50,14 +50,14 @@ const PANES: [PaneKind; 4] = [
     PaneKind::Durations,
 ];
 
-/// How the view moves from frame to frame.
+/// The change of the view from frame to frame.
 #[derive(Clone, Copy)]
 enum Moving {
     Pan,
     Zoom,
 }
 
-/// What the window shows.
+/// The content of the window.
 #[derive(Clone, Copy)]
 enum Load {
     Plain,
@@ -101,7 +101,7 @@ fn main() {
     });
     let is_chosen = |row: &[&str]| words.iter().all(|word| row.contains(&word.as_str()));
     for path in files {
-        // As in the window, another thread loads: what it frees stays in its own part of the heap.
+        // As in the window, another thread loads the trace: the memory that it frees stays in its own part of the heap.
         let loading = std::thread::spawn(move || open(&path, &Job::default()));
         let loaded = loading.join().expect("no panic");
         let loaded = Arc::new(loaded.expect("a trace that can be read"));
@@ -123,7 +123,7 @@ fn main() {
     }
 }
 
-/// What a frame takes of this thread, in ms.
+/// Returns the CPU time of this thread for a frame, in ms.
 fn frame_ms(
     loaded: &Arc<LoadedTrace>,
     (load, moving): (Load, Moving),
@@ -150,7 +150,7 @@ fn frame_ms(
     let middle = whole.start + Nanos((whole.duration().0 - length.0) / 2);
     let span = TimeSpan::new(middle, middle + length);
     prepare(&mut app, &frames.ctx, loaded, load, span);
-    // Searches and sums come from the background; the first frames lay out texts.
+    // Searches and sums run in the background; the first frames lay out texts.
     let began = Instant::now();
     for _ in 0..20 {
         frames.draw(&mut app);
@@ -176,7 +176,7 @@ fn frame_ms(
     (thread_nanos() - used) as f64 / f64::from(FRAMES) / 1e6
 }
 
-/// Opens what is to be measured.
+/// Opens the parts of the window that are measured.
 fn prepare(app: &mut App, ctx: &egui::Context, loaded: &LoadedTrace, load: Load, span: TimeSpan) {
     let mut act = |action| app.act(ctx, action);
     match load {
@@ -242,9 +242,9 @@ impl Frames {
     }
 }
 
-/// What this thread has used of a processor, in ns. (Linux counts it; elsewhere the clock must do.)
+/// Returns the CPU time of this thread, in ns. (Linux measures it; on other systems it is the elapsed time.)
 fn thread_nanos() -> u64 {
-    // The count is brought up to date when the thread gives way.
+    // The kernel updates the CPU time when the thread is switched away.
     std::thread::sleep(Duration::from_micros(50));
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let first = text

@@ -1,9 +1,11 @@
-//! FXT in and out: whole loads, and exports of FXT and of trace.dat as FXT; in the same run, both as Perfetto's format.
+//! Reading and writing FXT: whole loads, and exports of FXT and of trace.dat as FXT; in the same run, both as
+//! Perfetto's format.
 //!
 //!     cargo bench --no-default-features --bench fxt
 //!
-//! Files of 64 MiB are made in a temporary folder first (`THREADLINE_BENCH_MIB` says another size);
-//! `THREADLINE_BENCH_FILE` names an FXT file to be measured instead. What is exported is not kept, so that no disk counts.
+//! Files of 64 MiB are made in a temporary folder first (`THREADLINE_BENCH_MIB` sets another size);
+//! `THREADLINE_BENCH_FILE` names an FXT file to be measured instead. Exports are discarded, so that the speed of the
+//! disk does not matter.
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
@@ -41,7 +43,7 @@ fn file(name: &str, write: impl FnOnce(&str, u64)) -> PathBuf {
     path
 }
 
-/// Many small records, of which every sort comes.
+/// Many small records of every kind.
 static FXT: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::var_os("THREADLINE_BENCH_FILE").map_or_else(
         || {
@@ -59,7 +61,7 @@ static TRACE_DAT: LazyLock<PathBuf> = LazyLock::new(|| {
     })
 });
 
-/// What the exporter makes of a trace.dat: records with arguments.
+/// The export of a trace.dat: records with arguments.
 static EXPORTED: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = FOLDER.path().join("exported.fxt");
     let mut out = std::fs::File::create(&path).expect("a file");
@@ -102,7 +104,7 @@ fn exported(bencher: Bencher, path: &Path) {
         .bench(|| export_to("fxt", &loaded, &mut std::io::sink()).bytes);
 }
 
-/// FXT to FXT; bytes are those that are written.
+/// FXT to FXT; bytes are those of the output.
 #[divan::bench(args = ["small records", "with arguments"], sample_count = 5, sample_size = 1)]
 fn fxt_to_fxt(bencher: Bencher, records: &str) {
     let path: &Path = match records {
@@ -118,7 +120,7 @@ fn trace_dat_to_fxt(bencher: Bencher) {
     exported(bencher, &TRACE_DAT);
 }
 
-/// To Perfetto's format; bytes are those of the file that was opened.
+/// To Perfetto's format; bytes are those of the input file.
 #[divan::bench(args = ["trace.dat", "FXT of small records"], sample_count = 5, sample_size = 1)]
 fn to_perfetto(bencher: Bencher, source: &str) {
     let path: &Path = match source {

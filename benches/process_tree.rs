@@ -1,9 +1,9 @@
-//! What frames of the process tree pane cost at 4K, with 2,100 and with 200,000 processes.
+//! The time of frames of the process tree pane at 4K, with 2,100 and with 200,000 processes.
 //!
 //!     cargo bench --bench process_tree
 //!
-//! For each thing done, the longest frame until nothing is worked out any more, and the one in the middle of those
-//! that follow. Times are what the window's thread used, so that other jobs of the machine do not count.
+//! For each action: the longest and the median of the frames while the pane computes and after it. Times are the CPU
+//! time of the window's thread, so that other processes of the machine do not matter.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,7 +23,7 @@ use egui_kittest::kittest::Queryable;
 use farm::{farm_window, turn_wheel_over_tree};
 use support::{Window, settle};
 
-/// Frames that are drawn while the pane works, and after it.
+/// Number of frames that are drawn while the pane computes, and after it.
 const FRAMES: usize = 60;
 
 fn main() {
@@ -52,7 +52,7 @@ fn print(what: &str, (longest, middle): (f64, f64)) {
     println!("{what:>15} {longest:>8.2} {middle:>8.2}");
 }
 
-/// The longest of some frames, before each of which `act` is done, and the one in the middle.
+/// Returns the longest and the median time of some frames; `act` runs before each frame.
 fn frames(window: &mut Window, act: impl Fn(&mut Window)) -> (f64, f64) {
     let mut own: Vec<f64> = (0..FRAMES)
         .map(|_| {
@@ -69,7 +69,7 @@ fn frames(window: &mut Window, act: impl Fn(&mut Window)) -> (f64, f64) {
     (own[FRAMES - 1], own[FRAMES / 2])
 }
 
-/// The time that this thread has had on a CPU.
+/// Returns the CPU time of this thread, in ms.
 fn cpu_ms() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     let ns: f64 = text.split(' ').next().unwrap().parse().unwrap();

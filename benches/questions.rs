@@ -71,7 +71,8 @@ fn sums_by_name(bencher: Bencher) {
         });
 }
 
-/// The same of what threads did on one CPU, on which a drag waits in the background.
+/// Sums by name of the slices of threads on one CPU; in the window, a drag shows them when they are computed in the
+/// background.
 #[divan::bench(args = ["one CPU", "all CPUs"], sample_count = 5, sample_size = 1)]
 fn sums_on_cpus(bencher: Bencher, which: &str) {
     let trace = &LOADED.0.trace;
@@ -89,7 +90,7 @@ fn sums_on_cpus(bencher: Bencher, which: &str) {
     });
 }
 
-/// How many raw events there are, in four ways.
+/// The number of raw events, grouped in four ways.
 #[divan::bench(args = ["name", "thread", "process", "cpu"], sample_count = 5, sample_size = 1)]
 fn events_counted(bencher: Bencher, by: &str) {
     let trace = &LOADED.0.trace;
@@ -104,7 +105,7 @@ fn events_counted(bencher: Bencher, by: &str) {
         .bench(|| event_counts(trace, &Area::all(), by, &Job::default()).map(|all| all.len()));
 }
 
-/// One frame of a drag whose selection, half of the trace, moves by a thousandth of it.
+/// One frame of a drag: the selection, half of the trace, moves by a thousandth of its length.
 #[divan::bench]
 fn a_frame_of_a_drag(bencher: Bencher) {
     let trace = &LOADED.0.trace;

@@ -2,7 +2,7 @@
 //!
 //!     cargo bench --no-default-features --bench texts
 //!
-//! Texts of 64 MiB are made in a temporary folder first (`THREADLINE_BENCH_MIB` says another size).
+//! Texts of 64 MiB are made in a temporary folder first (`THREADLINE_BENCH_MIB` sets another size).
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 

@@ -4,7 +4,7 @@
 //!     THREADLINE_BENCH_FILE=/tmp/big.dat cargo bench --no-default-features --bench trace
 //!
 //! The file may be of any format. Without the variable, a trace of 64 MiB is made in a temporary folder first.
-//! `hard_cases` needs no file: twice the count must take about twice the time.
+//! `hard_cases` needs no file: with twice the count, it must take about twice the time.
 
 #![allow(clippy::expect_used, missing_docs, reason = "a bench may stop")]
 
@@ -108,7 +108,7 @@ fn report(bencher: Bencher) {
         });
 }
 
-/// How many rows of 18 points a window of 1080 points shows.
+/// Number of rows of 18 points in a window of 1080 points.
 const ROWS_ON_SCREEN: usize = 60;
 
 /// The draw lists of a full window 1600 pixels wide, at four zooms (1 = the whole trace): all CPUs, then
@@ -151,23 +151,23 @@ fn frame_draw_lists(bencher: Bencher, zoom: i64) {
     });
 }
 
-/// What is hard for `assemble`.
+/// Inputs that are expensive for `assemble`.
 #[derive(Clone, Copy, Debug)]
 enum Hard {
     /// Asynchronous slices of one track that never end.
     AsyncsWithoutEnd,
-    /// Asynchronous slices of two names that are open together under one id; those of the first name end first,
-    /// amid those of the other.
+    /// Asynchronous slices of two names that are open together under one id; the slices of the first name end first,
+    /// although slices of the other name began between them.
     AsyncsOfOneId,
-    /// Complete slices of which each overlaps the next 100 without holding it.
+    /// Complete slices, each of which overlaps the next 100 without containing them.
     Staircase,
-    /// The same, each overlapping half of all.
+    /// Complete slices, each of which overlaps half of all others without containing them.
     SteepStaircase,
     /// Complete slices that all start and end together.
     EqualTimes,
     /// Begins and ends 60 levels deep.
     SixtyDeep,
-    /// Begins that never end, and ends that never began.
+    /// Begins without an end, and ends without a begin.
     Unmatched,
 }
 

@@ -1,7 +1,7 @@
 //! Threadline: a native trace timeline viewer.
 //!
-//! A trace file becomes a picture in floors, and a file imports only from floors below its own
-//! (`tests/core/floors/` holds `src/` to this):
+//! The code is divided into floors, and a file imports only from floors below its own (`tests/core/floors/` checks
+//! this):
 //!
 //! ```text
 //! file bytes -> formats -> lanes -> assemble -> Trace -> index -> query -> view -> gui

@@ -1,4 +1,4 @@
-//! The process of `threadline record` that may need rights: it sets tracefs up and hands the open files over.
+//! The process of `threadline record` that may need privileges: it sets up tracefs and passes the open files on.
 
 use std::process::ExitCode;
 

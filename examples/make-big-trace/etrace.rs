@@ -1,8 +1,8 @@
 //! A large etrace file: a build with many compilers on several CPUs.
 //!
-//! One make forks a shell per source file on each CPU; the shell runs gcc, that runs cc1 and as. Every
-//! program opens libraries, headers and its result as a real one does, lines of the CPUs interleave by time,
-//! and each CPU's share of a line's time differs a little, so that the file goes back in time now and then.
+//! One make forks a shell per source file on each CPU; the shell runs gcc, and gcc runs cc1 and as. Every program opens
+//! libraries, headers and its output file as a real one does. Lines of the CPUs interleave by time, but the CPUs'
+//! clocks differ a little, so that times in the file sometimes decrease.
 
 use std::collections::VecDeque;
 use std::io::{BufWriter, Write};
@@ -81,7 +81,7 @@ impl Build {
         Build::open(lines, upid, "/usr/lib/x86_64-linux-gnu/libc.so.6", 524_288);
     }
 
-    /// One source file is compiled.
+    /// Makes the lines of the compilation of one source file.
     fn compile(&mut self) -> VecDeque<(u64, String)> {
         self.source += 1;
         let (folder, file) = (self.source % 97, self.source);
@@ -151,7 +151,7 @@ impl Build {
     }
 }
 
-/// Writes one of about `size` bytes, of that many CPUs.
+/// Writes a file of about `size` bytes, of `cpu_count` CPUs.
 pub fn write_trace(path: &str, size: u64, cpu_count: u64) -> std::io::Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
     let mut build = Build {
@@ -184,7 +184,7 @@ pub fn write_trace(path: &str, size: u64, cpu_count: u64) -> std::io::Result<()>
         if cpus[at].lines.is_empty() {
             cpus[at].lines = build.compile();
         }
-        // What one CPU's buffer holds when it is read comes out in a row.
+        // The lines of one CPU's buffer that are read at once are adjacent in the file.
         for _ in 0..1 + build.random.below(4) {
             let Some((upid, payload)) = cpus[at].lines.pop_front() else {
                 break;

@@ -13,23 +13,23 @@ const PROVIDERS: u64 = 8;
 const THREADS: u64 = 8;
 const STRINGS: u64 = 1500;
 const CPUS: u64 = 16;
-/// How long the bursts last that providers write in turns.
+/// Length of the bursts that providers write in turns, in ns.
 const TURN_NS: u64 = 200_000;
-/// String entries of each provider from here on are overwritten now and then.
+/// The first index of the string entries of each provider that are sometimes overwritten.
 const FIRST_REUSED: u64 = 1400;
-/// Names and categories of files with a number of kinds have the string entries from here on.
+/// The first index of the string entries for names and categories, in files with a number of kinds.
 const FIRST_NAME: u64 = STRINGS + 1;
 const FIRST_CATEGORY: u64 = 30_000;
 /// The most names that a file with a number of kinds has; more kinds come from more categories.
 const MOST_NAMES: u64 = 25_000;
-/// The most kinds that can be asked for.
+/// The greatest number of kinds that can be requested.
 const MOST_KINDS: u64 = ((1 << 15) - FIRST_CATEGORY) * MOST_NAMES;
 const OUTGOING_WEIGHT: u64 = 1495;
 const INCOMING_WEIGHT: u64 = 1496;
 
 struct Provider {
     ticks_per_second: u64,
-    /// When it wrote its last event, and how far its events are apart in this turn.
+    /// The time of its last event, and the distance of its events in this turn.
     time_ns: u64,
     step_ns: u64,
     /// Open slices of each thread.
@@ -47,7 +47,7 @@ struct Generator<W> {
     random: u64,
     next_id: u64,
     running: Vec<u64>,
-    /// The number of pairs of category and name, if one was asked for.
+    /// The requested number of pairs of category and name, if any.
     kinds: Option<u64>,
 }
 
@@ -128,7 +128,8 @@ impl<W: Write> Generator<W> {
         Ok(())
     }
 
-    /// Names of an event. Most events of a program are of few sorts, unless a number of kinds was asked for.
+    /// Returns the names of an event. Most events of a program are of few kinds, unless a number of kinds was
+    /// requested.
     fn names(&mut self, provider: &mut Provider) -> std::io::Result<Names> {
         let Some(kinds) = self.kinds else {
             let hot = if self.random(5) == 0 { STRINGS } else { 150 };
@@ -156,7 +157,7 @@ impl<W: Write> Generator<W> {
         Ok(names)
     }
 
-    /// One event of the provider.
+    /// Writes one event of the provider.
     fn event(&mut self, id: u64, provider: &mut Provider) -> std::io::Result<()> {
         provider.time_ns += self.random(2 * provider.step_ns);
         let ticks = u128::from(provider.time_ns) * u128::from(provider.ticks_per_second);
@@ -271,7 +272,8 @@ impl<W: Write> Generator<W> {
     }
 }
 
-/// Writes one of about `size` bytes, with this number of kinds or as many as usual; how many records it has.
+/// Writes a file of about `size` bytes, with this number of kinds (`None`: a usual number); returns the number of its
+/// records.
 pub fn write_trace(path: &str, size: u64, seed: u64, kinds: Option<u64>) -> std::io::Result<u64> {
     if kinds.is_some_and(|kinds| !(1..=MOST_KINDS).contains(&kinds)) {
         let words = format!("1 to {MOST_KINDS} kinds can be made");
@@ -308,7 +310,7 @@ pub fn write_trace(path: &str, size: u64, seed: u64, kinds: Option<u64>) -> std:
             let id = number as u64 + 1;
             generator.record(2 << 16 | id << 20, &[])?;
             let burst = 200 + generator.random(800);
-            // All of a turn's bursts cover the same time.
+            // All bursts of a turn cover the same time.
             provider.time_ns = turn * TURN_NS;
             provider.step_ns = TURN_NS / burst;
             for _ in 0..burst {

@@ -7,7 +7,8 @@
 //!                                                 ftrace|kprobe|strace|minix|json 1GiB [OUT]
 //! ```
 //!
-//! Sizes are bytes, KiB, MiB, GiB, KB, MB or GB; without OUT the file is called `big` and ends as its format does.
+//! Sizes are bytes, KiB, MiB, GiB, KB, MB or GB; without OUT the file is called `big`, with the extension of its
+//! format.
 
 mod etrace;
 mod fxt;
@@ -19,7 +20,7 @@ use std::io::{Error, Result};
 const USAGE: &str = "make-big-trace tracedat|fxt|etrace|ftrace|kprobe|strace|minix|json SIZE [OUT] [--cpus N] \
     [--compression zstd|none] [--seed N] [--kinds N], SIZE such as 1GiB or 200MB";
 
-/// What was asked for beside format, size and file.
+/// The options besides format, size and file.
 struct Options {
     cpus: u64,
     codec: String,
@@ -91,7 +92,7 @@ fn usage() -> Error {
     Error::other(USAGE)
 }
 
-/// `512MiB`, `1GiB`, `200MB` or a number of bytes.
+/// Parses `512MiB`, `1GiB`, `200MB` or a number of bytes.
 fn parse_size(text: &str) -> Option<u64> {
     let units = [
         ("KiB", 1 << 10),

@@ -19,7 +19,7 @@ impl Random {
     }
 }
 
-/// Counts what is written.
+/// Counts the bytes that are written.
 struct Counted<W> {
     out: W,
     bytes: u64,
@@ -39,7 +39,7 @@ pub const KINDS: &[&str] = &["ftrace", "kprobe", "strace", "minix", "json"];
 /// Writes about `size` bytes of `kind` to `path`.
 ///
 /// # Errors
-/// Those of the file.
+/// Errors of the file.
 pub fn write_text(kind: &str, path: &str, size: u64) -> Result<()> {
     let mut out = Counted {
         out: BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?),
@@ -223,7 +223,7 @@ fn minix<W: Write>(out: &mut Counted<W>, random: &mut Random, size: u64) -> Resu
 
 fn json<W: Write>(out: &mut Counted<W>, random: &mut Random, size: u64) -> Result<()> {
     out.line("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
-    // Of each thread: the end of what it did last, in ns, and how many slices it has open.
+    // For each thread: the end of its last slice or event, in ns, and the number of its open slices.
     let mut threads = [(1_000_000_000_000_u64, 0_u32); 8];
     let mut flow = 0;
     while out.bytes < size {

@@ -1,8 +1,8 @@
-//! A large trace.dat, one that trace-cmd reads too.
+//! A large trace.dat that trace-cmd can read as well.
 //!
-//! Each CPU has its own threads, of which one runs at a time: it makes system calls, calls functions, wakes
-//! others, is interrupted, and is switched away when it sleeps or has run long enough. What a switch says,
-//! the events between the switches keep to. The event formats in `formats.txt` are a Linux 6 kernel's.
+//! Each CPU has its own threads, of which one runs at a time: it makes system calls, calls functions, wakes others, is
+//! interrupted, and is switched away when it sleeps or has run long enough. The events between two switches match the
+//! switches. The event formats in `formats.txt` are those of a Linux 6 kernel.
 
 use std::fs::File;
 use std::io::{BufWriter, Error, Result, Seek, SeekFrom, Write};
@@ -259,7 +259,7 @@ impl Cpu {
         Ok(())
     }
 
-    /// What happens next on this CPU.
+    /// Writes the next events of this CPU.
     fn step(&mut self, out: &mut dyn Write) -> Result<()> {
         if self.running == 0 {
             if self.ready.is_empty() {
@@ -304,7 +304,7 @@ impl Cpu {
     }
 }
 
-/// Packs every 40 KiB that are written to it.
+/// Compresses the written bytes in chunks of 40 KiB.
 struct Packer<'a, W: Write> {
     out: &'a mut W,
     plain: Vec<u8>,
@@ -375,7 +375,7 @@ fn sized(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The format texts with our own numbers, as FTRACE EVENTS and EVENT FORMATS want them.
+/// Returns the format texts with our own numbers, as the sections FTRACE EVENTS and EVENT FORMATS contain them.
 fn event_formats() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     let texts = include_str!("formats.txt");
     let entries: Vec<(&str, &str)> = texts

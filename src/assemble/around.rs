@@ -22,10 +22,10 @@ pub(crate) struct Around<'a> {
     queues: Option<Queues>,
 }
 
-/// Tracks with at most this many rows have each row examined for every time.
+/// A track with at most this many rows has each row examined for every time.
 const MOST_ROWS: usize = 64;
 
-/// The slices that are still to begin, and those that have begun.
+/// The slices that have not begun at the walk's time, and those that have.
 struct Queues {
     /// One entry for each row that has slices left: (start of its next slice, that slice's index, end of the row).
     next: BinaryHeap<Reverse<(i64, u32, u32)>>,
@@ -79,7 +79,7 @@ struct Row {
     next_start: Maybe<i64>,
     /// Index of the slice after it.
     next: u32,
-    /// First slice index after the row.
+    /// Index of the first slice after the row.
     until: u32,
 }
 

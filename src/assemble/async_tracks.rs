@@ -1,8 +1,9 @@
 //! Makes slices on the tracks of their groups from asynchronous begins, instants and ends.
 //!
-//! A slice is open under (scope, id). An end closes the innermost open slice of equal category and name (an end without
-//! a name: else the innermost of all), on whatever thread the end was recorded. The slices of a group share a track.
-//! Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at once.
+//! A slice is open under (scope, id). An end closes the innermost open slice with its category and name, whichever
+//! thread recorded the end. If there is none, an end without a name closes the innermost open slice. The slices of a
+//! group share a track. Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at
+//! once.
 //!
 //! Marks are sorted by time. Then the marks of each id are matched, in parallel over ids; then the slices of each group
 //! are put into rows, in parallel over groups.
@@ -40,7 +41,7 @@ pub(crate) struct Asyncs {
 pub(crate) struct AsyncRows {
     /// Begins, instants and ends.
     pub marks: PerPart<AsyncMark>,
-    /// What happened to bios and requests of the block layer.
+    /// Events about bios and requests of the block layer.
     pub requests: PerPart<RequestRow>,
 }
 
@@ -71,9 +72,9 @@ struct Fate {
     mark: u32,
     /// The name of the mark's group.
     group: StringId,
-    /// Of a begin, the number of the mark that ends it; of an end, the number of its begin; or `NONE`.
+    /// The number of a begin's end, or of an end's begin; none if it has no partner.
     partner: Maybe<u32>,
-    /// Of a begin, the number of the enclosing open begin of the same group, or `NONE`.
+    /// The number of the open begin of the same group around a begin; none if there is none.
     parent: Maybe<u32>,
 }
 
@@ -266,7 +267,8 @@ fn label_ids(rows: &[Row], labels: &mut Vec<SliceLabel>) -> Vec<u32> {
 /// Returns the slices and instants of one group; `marks` are mark numbers in order of time.
 fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) -> Group {
     let mut group = Group::default();
-    // The mark number of each draft, ascending, as parents come before their children: a search finds a parent's index.
+    // The mark number of each draft, ascending, because parents come before their children: a search for the parent's
+    // mark number finds the index of its draft.
     let mut begins: Vec<u32> = Vec::new();
     let mut free = FreeRows::default();
     for &mark in marks {

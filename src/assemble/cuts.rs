@@ -1,5 +1,5 @@
-//! Marks the items of which a file contains only a part: an export cut them at the border of its range, they were open at
-//! the end of one of several joined files, or they are runs during which the recorder began to lose events.
+//! Marks items that a file contains only in part: an export cut them at the border of its range, they were open at the
+//! end of one of several joined files, or they are runs during which the recorder began to lose events.
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.
@@ -17,13 +17,13 @@ use crate::trace::{Runs, Slices, States, ThreadId, ThreadMap, ThreadState};
 pub(crate) struct Cuts {
     /// The events with which cut items begin.
     begins: FxHashSet<u32>,
-    /// Where the runs and running states of threads were cut.
+    /// The threads whose last run or running state was cut, and the times of the cuts.
     ends: Vec<CutEnd>,
-    /// Until when threads were seen whose file ended before others.
+    /// The threads whose file ended before other files, and until when each was seen.
     seen: Vec<CutEnd>,
 }
 
-/// The moment until which something of a thread was seen.
+/// A thread, and the time until which it (or its run) was seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CutEnd {
     pub thread: ThreadId,
@@ -32,7 +32,7 @@ pub(crate) struct CutEnd {
 
 impl Cuts {
     /// Returns the cuts of all parts, and those that the directory states for threads before the end of the trace.
-    /// `lost` is until when threads were seen to run that still ran where events were lost.
+    /// `lost` contains the threads that still ran where events were lost, and until when each was seen to run.
     pub fn new(
         rows: &PerPart<Cut>,
         recorded: &Recorded,

@@ -19,7 +19,8 @@ use crate::event::family::Family;
 use crate::event::keys::Derive;
 use crate::trace::{Runs, SliceLabel};
 
-/// Slices and arrows derived from lives and files. Only arrows of files, unless the format asks for programs.
+/// Slices and arrows derived from lives and files. Unless the format asks for programs, it only contains arrows of
+/// files.
 #[derive(Default)]
 pub(crate) struct Derived {
     /// Slices of programs, sorted by track number.
@@ -112,7 +113,7 @@ pub fn derive(from: Evidence<'_>, strings: &mut Strings, labels: &mut Vec<SliceL
         || open_files(names, labels.len(), sessions),
         || (file_links(link_names, from.file_source(strings)), runs()),
     );
-    // If every syscall is a slice, the failed ones are visible already and need no instants.
+    // If every syscall is a slice, the failed ones are already visible and need no instants.
     let are_shown = labels.iter().any(|label| label.family == Family::Syscalls);
     labels.extend_from_slice(&open.labels);
     let mut derived = put_together(programs, open, files);

@@ -78,7 +78,7 @@ impl Ground<'_> {
     }
 }
 
-/// A flow mark with the trace's numbers.
+/// A flow mark with thread, label and string numbers of the trace.
 #[derive(Clone, Copy, Debug)]
 struct FlowPointMark {
     time: Timestamp,
@@ -137,7 +137,7 @@ fn flow_of_link(link: &Link, ground: Ground<'_>) -> Flow {
         FlowPoint {
             time,
             thread,
-            // An exit event is at the end of its slice, which does not contain its end, and still belongs to it.
+            // An exit event is at the end of its slice. A slice does not contain its end, but the event belongs to it.
             slice: ground
                 .innermost(thread, time)
                 .or_else(|| ground.innermost(thread, just_before)),
@@ -256,12 +256,12 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
     slices
 }
 
-/// The arrows of the flows with one id, while its marks are walked in order of time.
+/// The arrows of the flows with one id, while its marks are visited in order of time.
 #[derive(Default)]
 struct OneId {
     /// For each process that has the id open: the last point of its flow.
     open: FxHashMap<Option<ProcessId>, FlowPoint>,
-    /// How many processes have begun the id since no process had it open.
+    /// The number of processes that began the id after the last time that no process had it open.
     begin_count: u32,
     /// The first of these processes.
     first: Option<ProcessId>,

@@ -1,8 +1,8 @@
 //! Finds the topmost free row of a track while slices are put into rows, also where a track has many rows.
 //!
 //! A tree of groups of 16 rows, 256 rows and so on keeps the earliest end of each group: a search skips groups in which
-//! no row has ended yet. Ends only grow, so a kept value stays a lower bound when a slice is put into the group. A
-//! search that finds no free row in a group recomputes the group's value.
+//! no row is free yet. Ends only grow, so a kept value stays a lower bound when a slice is put into the group. A search
+//! that finds no free row in a group recomputes the group's value.
 
 use super::draft::Draft;
 use crate::base::Maybe;
@@ -72,7 +72,8 @@ impl FreeRows {
         self.ends.len()
     }
 
-    /// Recomputes the kept ends of groups that end at row `at` and that wrongly promised a row free at `start`.
+    /// Recomputes the kept ends of groups that end at row `at` and whose kept end was at most `start` although no row
+    /// is free then.
     fn refresh_before(&mut self, at: usize, start: i64) {
         let (mut below, mut until) = (self.ends.as_slice(), at);
         for level in &mut self.earliest {

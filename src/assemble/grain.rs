@@ -1,5 +1,6 @@
-//! Times as the file has them. A text with microseconds has many events of one time; its reader puts them some ns apart, so
-//! that everything which is made of them keeps the file's order. Here, at the end, what was added is taken away again.
+//! Rounds times to the file's resolution. A text with microseconds has many events at one time; its reader puts them
+//! some ns apart, so that all tables that are made from them keep the file's order. When the tables are complete, this
+//! module removes what the reader added.
 //!
 //! ```text
 //! in the file      7.000005 enter   7.000005 leave   7.000005 enter           7.000009 leave
@@ -7,8 +8,8 @@
 //! in the trace     |0 ns|                            |------- 4 us -----------|
 //! ```
 //!
-//! Rounding down keeps every order and every nesting. What the recorder measured is not the distance of two events: it
-//! stays as it is, where it is.
+//! Rounding down keeps every order and every nesting. A duration that the recorder measured is not the distance of two
+//! events, so it is not rounded.
 
 use super::group::Numbered;
 use super::nesting::Nested;
@@ -32,7 +33,7 @@ impl Grain {
         self.0
     }
 
-    /// Returns a time rounded to the file's resolution; times of open ends stay.
+    /// Returns a time rounded to the file's resolution; the times that mean an open end are unchanged.
     fn time(self, time: i64) -> i64 {
         match time {
             i64::MIN | i64::MAX => time,
@@ -40,7 +41,7 @@ impl Grain {
         }
     }
 
-    /// Returns an end of the file; one that was not seen stays.
+    /// Returns an end of the file; an end that was not seen is unchanged.
     fn end(self, end: Maybe<i64>) -> Maybe<i64> {
         Maybe::from(end.get().map(|end| self.time(end)))
     }
@@ -97,7 +98,7 @@ impl Grain {
                 end = end.clamp(Maybe::new(parent.start), parent.end);
                 start = end.at_most(start.max(parent.start));
             }
-            // The number stays where the picture had to give way.
+            // The measured length is kept where the drawn slice had to be shortened.
             let drawn = end.get().map(|end| end.saturating_sub(start));
             let other = length.filter(|_| !is_rounded && drawn != length);
             measured.extend(own.or_else(|| other.map(|length| (at as u32, length))));

@@ -17,7 +17,7 @@ pub(crate) struct Groups<T> {
     recent: Vec<Recent>,
 }
 
-/// The slot of a number that was used lately.
+/// The slot of a recently used number.
 #[derive(Clone, Copy, Default)]
 struct Recent {
     number: u32,

@@ -18,16 +18,17 @@ pub(crate) struct PairedLabels {
     pub pairs: LabelPairs,
 }
 
-/// Which labels pair, indexed by the trace's labels. It has no labels that later stages add: nothing pairs by those.
+/// Which labels pair, indexed by the trace's labels. Labels that later stages add are not included, because no marks
+/// pair by them.
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {
     /// The pair number of each label: labels with equal numbers pair.
     pub numbers: Vec<u32>,
-    /// The key of each pair number: all its labels have it.
+    /// The key of each pair number; all its labels share this key.
     keys: Vec<u64>,
     /// For each pair number, whether its begins and ends occur in any part.
     pub has: Vec<PairHas>,
-    /// For each family, whether any part has an end of that family.
+    /// For each family, whether any part contains an end of that family.
     pub family_has_end: Vec<bool>,
 }
 
@@ -59,10 +60,11 @@ pub(crate) struct PairHas {
 pub(crate) struct LabelTable {
     labels: Vec<SliceLabel>,
     pairs: Vec<u32>,
-    /// By name, and the rest of what distinguishes a label: its category, its kind, and its pair, which is of one family.
+    /// Key: the name, and the rest of what distinguishes a label: its category, its kind, and its pair number (which
+    /// implies the family).
     ids: ByString<(StringId, SliceKind, u32), LabelId>,
     /// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends
-    /// close begins whatever their keys all labels are one pair.
+    /// close any begin, all labels are one pair.
     pair_ids: ByString<(Family, u64), u32>,
     /// The key of each pair.
     pair_keys: Vec<u64>,

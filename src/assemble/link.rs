@@ -9,7 +9,7 @@ use crate::trace::EventId;
 pub struct Link {
     /// The name of the arrow.
     pub name: StringId,
-    /// What the arrow means.
+    /// The meaning of the arrow.
     pub kind: FlowKind,
     /// The id of the flow that the arrow belongs to.
     pub key: u64,

@@ -3,8 +3,8 @@
 //! A hole before a CPU's first event begins at `i64::MIN`, a hole after its last event ends at `i64::MAX`: the file
 //! does not state how much was overwritten or dropped. A hole without a CPU is a hole of every CPU.
 //!
-//! 7 of the 126 recordings of ftrace in the corpus (trace.dat and text) have slices over losses, 4 have switches that do not
-//! fit the runs before them.
+//! Of the 126 ftrace recordings in the corpus (trace.dat and text), 7 have slices over losses, and 4 have switches that
+//! do not match the runs before them.
 
 use rustc_hash::FxHashMap;
 
@@ -59,8 +59,9 @@ pub(crate) struct Losses {
     of_any: Vec<Hole>,
 }
 
-/// Gives the only gap of a CPU without a count the number of events that the recorder counted on that CPU beyond those of
-/// other gaps. Dropped events may have been lost without a gap: then nothing is known of a single one.
+/// Sets the number of lost events of a CPU's gap, if it is the CPU's only gap without a count: the number that the
+/// recorder counted on that CPU beyond the counts of other gaps. Events that were dropped may have been lost outside of
+/// gaps: then the count of the single gap is unknown.
 pub(super) fn count_single_gaps(gaps: &mut [Gap], losses: &[CpuLoss]) {
     // `None`: events were dropped on this CPU.
     let mut counted: FxHashMap<u32, Option<u64>> = FxHashMap::default();
@@ -254,8 +255,8 @@ fn whole(hole: Hole, times: Option<Lasting>, start: i64) -> Hole {
     }
 }
 
-/// Returns the holes that gaps without a CPU add at the edges of one CPU: before its first and after its last event.
-/// `loose` are these gaps, sorted.
+/// Returns the holes that gaps without a CPU add at the edges of one CPU: before its first event and after its last
+/// event. `loose` contains these gaps, sorted.
 fn at_edges(
     loose: &[Hole],
     earliest_end: Option<i64>,

@@ -6,10 +6,11 @@
 //! events' times are not ns:       from event to event                       only the duration is the recorder's
 //! ```
 //!
-//! The measured duration is the slice's duration wherever the slice is drawn. True calls nest; a call began before its
-//! entry's event and returned before its return's event. The latest places that both facts allow nest as well, except
-//! where times are rounded or clocks stand still. There a slice moves inside the call around it, to its offset by the
-//! clock that measured both calls if the file has it, and is cut only if it does not fit.
+//! The measured duration is the slice's duration wherever the slice is drawn. Real calls nest; a call began before its
+//! entry's event and returned before its return's event. If each call is placed as late as these facts allow, the calls
+//! nest as well, except where times are rounded or a clock does not advance. In these cases, a slice moves inside the
+//! call around it, to its offset by the clock that measured both calls if the file has it, and is cut only if it does
+//! not fit.
 
 use rustc_hash::FxHashMap;
 
@@ -21,11 +22,13 @@ use crate::base::{Maybe, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::event::{Measured, MeasuredClock, MeasuredEnd};
 
-/// Some return event of a lane comes less than this many ns after its return, if both have the same clock.
+/// In each lane, at least one return event is recorded less than this many ns after its return, if both have the same
+/// clock.
 const MOST_LATE_NS: i32 = 20_000;
 /// Times in text files are rounded to 1000 ns.
 const ROUNDING_NS: i32 = 1_000;
-/// If the calls in a call end this many ns after its measured time, the cause is not rounding: the call slept.
+/// If the calls inside a call end this many ns after the call's measured end, the cause is not rounding: the call
+/// slept.
 const MOST_MOVED_NS: i64 = 10_000;
 
 /// All measured durations, found by the event that ends the slice.
@@ -153,7 +156,7 @@ fn least_late(rows: &PerPart<Measured>, recorded: &Recorded) -> FxHashMap<u32, i
     least
 }
 
-/// Whether measured durations and the events' times have the same unit.
+/// Whether measured durations and the events' times are in the same unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
     /// The events' times are in ns, as measured durations are. No call is moved out of this span.
@@ -177,7 +180,7 @@ struct Call {
     is_placed: bool,
     /// Length to draw, in ns; 0 if no duration was measured.
     length: i64,
-    /// When the last call in it ends, in ns, if the measured duration does not reach so far: the call slept.
+    /// When the last call inside it ends, in ns, if that is after the measured duration: the call slept.
     reaches: i64,
     /// When it ended by the clock that measured it, in ns, if the file has that time.
     own_end: Option<i64>,
@@ -190,7 +193,7 @@ struct Call {
 }
 
 /// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices. Returns the
-/// measured durations in ns that differ from what is drawn, by begin event. Drafts may then be out of order.
+/// measured durations in ns that differ from the drawn ones, by begin event. Drafts may then be out of order.
 pub fn place(
     drafts: &mut [Draft],
     table: &MeasuredTable,
@@ -246,7 +249,7 @@ struct OpenCall {
 /// Closes the calls that are over when `draft` begins. `own_start` is when it began by the clock that measured it.
 fn close(open: &mut Vec<OpenCall>, calls: &[Call], draft: &Draft, own_start: Option<i64>) {
     while let Some(&around) = open.last() {
-        // Of equal times, a call is over if its end's event comes before the new call's begin.
+        // At equal times, a call is over if its end's event comes before the new call's begin.
         let is_over =
             around.end < draft.start || around.end == draft.start && around.ended_by <= draft.begin;
         // An interrupt between a return and the return's event is after the call, not in it.
@@ -274,7 +277,7 @@ pub(crate) fn of_lone_ends(drafts: &[Draft], table: &MeasuredTable, odd: &mut Fx
 }
 
 /// Adds the stated durations of slices that are drawn with another length to `odd`, by the event that begins them. The
-/// duration is that of the event that ends the slice, or is the whole slice.
+/// stated duration comes from the event that ends the slice, or from the event of a slice that was recorded whole.
 pub(crate) fn drawn_otherwise(
     drafts: &[Draft],
     table: &MeasuredTable,
@@ -546,7 +549,7 @@ mod tests {
                 (188, 200, 12)
             ]
         );
-        // Too long for the outer call: what is drawn is cut, the duration is not.
+        // Too long for the outer call: the drawn slice is cut, its duration is not.
         let found = placed(&[(100, 110, 10), (101, 109, 30)]);
         assert_eq!(found, [(100, 110, 10), (100, 110, 30)]);
     }

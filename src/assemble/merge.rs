@@ -55,7 +55,7 @@ pub(crate) struct Merged {
 pub(crate) struct SliceHabits {
     /// Which of several whole slices that start together contains the others.
     pub ties: Ties,
-    /// What a begin means where the recording has no end of its kind.
+    /// The meaning of a begin if the recording has no end of its kind.
     pub lone_begins: LoneBegins,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn merge(
         .par_iter_mut()
         .for_each(|part| part.columns.sort_by_time());
     let cpus = cpu_numbers(&parts, lanes);
-    // Mostly CPU numbers have no gaps: then numbers are ids, and no event has to be renumbered.
+    // Mostly, the CPU numbers have no gaps: then numbers equal ids, and no event has to be renumbered.
     let are_ids = cpus.iter().copied().eq(0..cpus.len() as u32);
     let mut recorded = Recorded {
         cpus,
@@ -192,7 +192,7 @@ pub(crate) fn merge(
 /// The trace's kinds while those of parts are added.
 struct KindList {
     all: Vec<EventKind>,
-    /// Kinds that parts have named themselves, by name, and the rest of what distinguishes them.
+    /// Kinds that parts have named themselves, by name and the other properties that distinguish them.
     own: ByString<(StringId, Role, bool), KindId>,
 }
 

@@ -32,7 +32,7 @@ impl Nested {
     }
 }
 
-/// A slice that can contain the slices that follow.
+/// A slice that can contain later slices.
 struct Holder {
     start: i64,
     /// Whether the slice around it began at the same time.
@@ -45,8 +45,8 @@ struct Holder {
 }
 
 impl Holder {
-    /// Returns whether a slice that began and ended when this one ended did so before its end, by the order of events.
-    /// Of more than two slices that began together the order of begins alone decides.
+    /// Returns whether a slice that has no length and begins where this slice ends is inside it, by the order of
+    /// events. If more than two slices began together, only the order of begins decides.
     fn ends_after(&self, inner: &Draft) -> bool {
         let finish = inner.finish.get();
         (self.start < inner.start || !self.starts_with_another)

@@ -20,7 +20,7 @@ pub(crate) struct Open {
     pub category: StringId,
 }
 
-/// The stack of each category and name: (index into `open`, mark number), the innermost last.
+/// The stack of each category and name; its entries are (index into `open`, mark number), the innermost last.
 type Places = FxHashMap<(StringId, StringId), Vec<(u32, u32)>>;
 
 /// Up to this many open slices are searched one by one.

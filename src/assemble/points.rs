@@ -22,8 +22,8 @@ pub(crate) struct Points {
     pub tracks: Vec<Numbered<usize>>,
 }
 
-/// Successive instants of one track with no other track's instants between them in their part. A running thread leaves
-/// many in a row, and sorting stretches by time is cheaper than sorting events.
+/// Successive instants of one track with no other track's instants between them in their part. A running thread causes
+/// many such instants, and sorting stretches by time is cheaper than sorting events.
 #[derive(Clone, Copy)]
 struct Stretch {
     start: i64,
@@ -79,7 +79,7 @@ pub(crate) struct PointRules<'a> {
     pub kinds: &'a [EventKind],
     /// Events that are instants whatever their kind.
     pub leftovers: &'a [TrackEvent],
-    /// Events that are instants on asynchronous tracks already.
+    /// Events that are already instants on asynchronous tracks.
     pub elsewhere: &'a [u32],
 }
 
@@ -185,7 +185,7 @@ struct PartRules<'a> {
     /// The part's number.
     number: u32,
     classes: &'a Classes,
-    /// Events to leave out: sorted, none before this part.
+    /// Events that are left out: sorted, none before this part.
     elsewhere: &'a [u32],
 }
 
@@ -286,7 +286,8 @@ struct Collected<'a> {
 }
 
 impl Collected<'_> {
-    /// Adds the instants of a run of one thread. Branch-free: which events are instants is as good as random.
+    /// Adds the instants of a run of one thread. It has no branches, because the branch predictor could not predict
+    /// which events are instants.
     fn push_all<K: Copy + Into<u32>>(&mut self, start: usize, kinds: &[K], classes: &Classes) {
         let mut at = self.events.len();
         self.events.resize(at + kinds.len(), 0);

@@ -70,8 +70,8 @@ fn first_events(recorded: &Recorded, thread_count: usize) -> Vec<Option<(Timesta
                 thread: key,
             } in columns.thread_runs()
             {
-                // A key of several threads can mean another thread at the next event: each event of the run is
-                // examined.
+                // A key that belonged to several threads may mean another thread at the next event: each event of the
+                // run is examined.
                 let count = if threads.is_unique(key) { 1 } else { run.len() };
                 for index in run.take(count) {
                     let time = columns.time(index as u32);
@@ -238,7 +238,7 @@ pub fn programs(
         let id = ThreadId(index as u32);
         if let (None, Some((time, event))) = (thread.start, firsts[index]) {
             if writer.running[index] == StringId::EMPTY {
-                // A thread that never executes another program runs the program that it is named after.
+                // The name of a thread that never executes another program is the name of its program.
                 writer.running[index] = match thread.name {
                     StringId::EMPTY => unknown,
                     _ if execs[index] => unknown,
@@ -304,7 +304,7 @@ pub fn programs(
     }
 }
 
-/// What a writer made.
+/// The result of a writer.
 struct Finished {
     drafts: Vec<OfThread>,
     /// The program that each thread ran last.
@@ -429,7 +429,7 @@ fn nested_together(calls: Nested, programs: Nested) -> Nested {
         Some((identity(draft), ns))
     });
     let measured: FxHashMap<(u32, u32), i64> = measured.collect();
-    // A program contains a call that begins and ends with it: of equal spans the first is the outer one.
+    // If a program and a call have the same span, the first one is the outer slice: the program must contain the call.
     let mut drafts = programs.slices;
     drafts.extend(calls.slices);
     drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));

@@ -11,7 +11,7 @@ pub(crate) struct Recorded {
     pub parts: Vec<Part>,
     /// All events.
     pub events: Events,
-    /// Numbers of all CPUs, sorted; a CPU's index here is its [`CpuId`].
+    /// The numbers of all CPUs, sorted; the index of a CPU in this list is its [`CpuId`].
     pub cpus: Vec<u32>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Part {
     pub labels: Vec<LabelId>,
 }
 
-/// Maps the string ids of one table to the trace's.
+/// Maps the string ids of one table to the trace's string ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringMap(pub Vec<StringId>);
 

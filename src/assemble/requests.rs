@@ -11,10 +11,10 @@
 //!                     split C / D ........... rq_complete D       a remainder is a bio of its own
 //! ```
 //!
-//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost. Only those
-//! without sectors, which write nothing and only order a flush of the device's cache, may be open together: they end in
-//! the order in which they began. The flush itself is a request of the kernel's own, whose operation is printed as `FF`
-//! (block/blk-flush.c): its events are about no sector and no bio, so its end ends nothing else.
+//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost. Only
+//! requests without sectors may be open together: they write nothing and only request a flush of the device's cache,
+//! and they end in the order in which they began. The flush itself is a request of the kernel's own, whose operation is
+//! printed as `FF` (block/blk-flush.c): its events are about no sector and no bio, so its end ends nothing else.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -26,7 +26,7 @@ use crate::base::{StringId, Strings};
 use crate::event::kernel::RequestOp;
 use crate::event::{AsyncOp, RequestRow};
 
-/// How the kernel prints the operation of its own flush requests: a flush that a flush comes before (blk_fill_rwbs).
+/// How the kernel prints the operation of its own flush requests: a flush that a flush comes before (`blk_fill_rwbs`).
 const FLUSH: &[u8] = b"FF";
 
 /// A begin or end of an asynchronous slice, with the trace's numbers.
@@ -74,11 +74,11 @@ struct Sectors {
     count: u64,
 }
 
-/// Open bios, or open requests of one stage, on one device, by first sector.
+/// Open bios, or open requests of one stage, on one device, by their first sector.
 #[derive(Default)]
 struct OpenOnes {
     ranges: BTreeMap<u64, Open>,
-    /// Those without sectors, oldest first.
+    /// The bios or requests without sectors, oldest first.
     empty: BTreeMap<u64, VecDeque<Open>>,
 }
 
@@ -112,8 +112,8 @@ impl Out {
 }
 
 impl OpenOnes {
-    /// Opens a range of `count` sectors at `sector`. A range that is open there is over: its end was lost; an empty one
-    /// may be open beside others.
+    /// Opens a range of `count` sectors at `sector`. A range that is already open there is over, because its end was
+    /// lost; a range without sectors may be open beside others.
     fn begin(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
         out.next_id += 1;
         let open = Open {
@@ -135,7 +135,7 @@ impl OpenOnes {
         out.push(now, AsyncOp::Begin, open.named());
     }
 
-    /// Ends the oldest empty one at `sector`.
+    /// Ends the oldest range without sectors at `sector`.
     fn end_empty(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let Some(queue) = self.empty.get_mut(&sector) else {
             return;
@@ -155,7 +155,7 @@ impl OpenOnes {
         }
     }
 
-    /// Ends the range that starts at `sectors` if these contain it; otherwise its rest stays open.
+    /// Ends the range that starts at the start of `sectors`, if `sectors` contains it; otherwise its rest stays open.
     fn end(&mut self, sectors: Sectors, now: &Now, out: &mut Out) {
         if sectors.count == 0 {
             return self.end_empty(sectors.first, now, out);
@@ -171,7 +171,8 @@ impl OpenOnes {
         out.push(now, AsyncOp::End, open.named());
     }
 
-    /// Ends all ranges that `which` accepts and whose last sector is in `sectors`; of empty ones the oldest.
+    /// Ends all ranges that `which` accepts and whose last sector is in `sectors`; of ranges without sectors only the
+    /// oldest.
     fn end_covered(
         &mut self,
         sectors: Sectors,
@@ -204,8 +205,8 @@ impl OpenOnes {
         }
     }
 
-    /// Ends the range that contains `sector`. An empty one that is open there ends instead if the range has another
-    /// operation than the event.
+    /// Ends the range that contains `sector`. If a range without sectors is open there and the range has another
+    /// operation than the event, it ends instead.
     fn end_at_sector(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let before = self.ranges.range(..=sector).next_back();
         let found = before.filter(|(_, open)| open.end > sector);
@@ -217,7 +218,7 @@ impl OpenOnes {
         }
     }
 
-    /// Ends the range that starts at `sector`, or else the range that ends there, or else an empty one.
+    /// Ends the range that starts at `sector`, or else the range that ends there, or else a range without sectors.
     fn end_at(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let before = self.ranges.range(..sector).next_back();
         let ends_there = before.filter(|(_, open)| open.end == sector);
@@ -246,7 +247,7 @@ impl OpenOnes {
     }
 }
 
-/// All that is open on a device.
+/// All open bios and requests of a device.
 #[derive(Default)]
 struct Device {
     bios: OpenOnes,

@@ -14,7 +14,7 @@ pub(crate) type PerPart<T> = Vec<Vec<T>>;
 pub struct Rows {
     /// Context switches and wakeups.
     pub scheduling: SchedulingRows,
-    /// Items of which the file contains only a part.
+    /// Items that the file contains only in part.
     pub cuts: PerPart<Cut>,
     /// Begins and ends of slices.
     pub marks: PerPart<Mark>,
@@ -26,7 +26,7 @@ pub struct Rows {
     pub call_depths: PerPart<CallDepth>,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: PerPart<AsyncMark>,
-    /// What happened to bios and requests of the block layer.
+    /// Events about bios and requests of the block layer.
     pub requests: PerPart<RequestRow>,
     /// Samples of counters.
     pub samples: SampleRows,

@@ -58,7 +58,7 @@ struct Draft {
     instants: Range<u32>,
 }
 
-/// A job fills at most this many tracks, and ends with the track at which it has more than this many slices.
+/// Each job fills at most this many tracks; it also ends with the track at which it has more than this many slices.
 const TRACKS_A_JOB: usize = 64;
 const SLICES_A_JOB: u32 = 4096;
 
@@ -177,13 +177,13 @@ fn packed<T: Number>(values: Vec<T>) -> Packed<T> {
     Packed::new(&values)
 }
 
-/// Tracks and the instants of all.
+/// The tracks, and the instants of all tracks.
 struct Drafts {
     drafts: Vec<Draft>,
     instants: Instants,
 }
 
-/// Returns the tracks in their final order, by number, then asynchronous tracks; and the instants of all.
+/// Returns the tracks in their final order (by number, then asynchronous tracks), and the instants of all tracks.
 fn drafts(
     tracks: Vec<Numbered<Nested>>,
     asyncs: Vec<AsyncTrack>,
@@ -226,15 +226,15 @@ fn drafts(
     Drafts { drafts, instants }
 }
 
-/// Exceptions to the columns of one job: values that do not fit into them.
+/// Values of one job that do not fit into the columns.
 #[derive(Default)]
 struct OddRows {
     exceptions: EndExceptions,
-    /// (slice index, measured duration in ns) of slices whose measured duration differs from what is drawn.
+    /// (slice index, measured duration in ns) of slices whose measured duration differs from the drawn one.
     measured: Vec<(u32, i64)>,
 }
 
-/// A stretch of each of the table's columns.
+/// The same range of each of the table's columns.
 struct SliceColumns<'a> {
     starts: &'a mut [i64],
     lengths: &'a mut [u32],

@@ -24,7 +24,7 @@ pub(crate) fn of_thread(thread: impl Into<Option<ThreadId>>, cpu_count: usize) -
     (thread.into()).map_or(NOBODY, |thread| cpu_count as u32 + thread.0)
 }
 
-/// Returns the CPU or thread, or nobody, that a track number belongs to, in a trace with `cpu_count` CPUs.
+/// Returns the owner of a track number (a CPU, a thread, or none) in a trace with `cpu_count` CPUs.
 pub(crate) fn kind_of(number: u32, cpu_count: usize) -> TrackKind {
     if number == NOBODY {
         return TrackKind::Nobody;

@@ -27,7 +27,7 @@ pub(crate) struct Exported {
     pub path: PathBuf,
     /// The duration of the export.
     pub took: Duration,
-    /// What was written, or why nothing was.
+    /// The summary of the file, or the reason why it was not written.
     pub result: Result<Summary, ExportError>,
 }
 

@@ -89,7 +89,7 @@ const OPTIONS_WITH_VALUE: &[&str] = &[
 ];
 /// Values of `-x` whose input files are themselves made by compilers.
 const NO_SOURCES: &[&str] = &["lto", "ir", "ast"];
-/// Options with which nothing is compiled.
+/// Options that make the compiler do something other than compile.
 const OTHER_WORK: &[&str] = &[
     "-E",
     "-M",
@@ -99,7 +99,7 @@ const OTHER_WORK: &[&str] = &[
     "-dumpversion",
     "-print-search-dirs",
 ];
-/// The most parents among which a driver is searched.
+/// Maximum number of parents that are searched for a driver.
 const MOST_PARENTS: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -365,7 +365,7 @@ fn behind_caches(arguments: &[String]) -> usize {
     1 + more.count()
 }
 
-/// Marks compilations that another entry covers: that of a program around them, or of one that they started.
+/// Marks compilations that the entry of another program covers: of a program around them, or of one that they started.
 fn mark_superseded(trace: &Trace, all: &mut [Compile<'_>]) {
     let mut of_process: FxHashMap<ProcessId, Vec<usize>> = FxHashMap::default();
     for (index, compile) in all.iter().enumerate() {
@@ -410,8 +410,8 @@ fn settle(all: &mut [Compile<'_>], above: usize, below: usize) {
     }
 }
 
-/// The decision of `settle` if `above` has its sources in a response file: the one that names sources of the build
-/// stays.
+/// The decision of `settle` if `above` has its sources in a response file: the compilation that names sources of the
+/// build keeps its entry.
 fn settle_response(all: &mut [Compile<'_>], above: usize, below: usize) {
     let inner = &all[below];
     if inner.sources.is_empty() {

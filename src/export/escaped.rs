@@ -30,7 +30,7 @@ pub(super) fn append_int(out: &mut Vec<u8>, value: i128) -> std::io::Result<()> 
     Ok(())
 }
 
-/// Returns whether no format escapes anything in a text: most names are like that. It looks at eight bytes at a time.
+/// Returns whether no format escapes anything in a text: most names are like that. Eight bytes are compared at a time.
 pub(super) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (words, rest) = bytes.as_chunks::<8>();
@@ -51,7 +51,7 @@ fn are_plain(bytes: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const TOPS: u64 = 0x80 * ONES;
     let word = u64::from_le_bytes(bytes);
-    // The top bit of a byte is set where it, or one below it, is less than `limit`.
+    // Sets the top bit of each byte that is less than `limit`, and possibly of bytes above such a byte.
     let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
     let equals = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let odd = word | below(word, b' ') | equals(0x7f) | equals(b'\\') | equals(b'"') | equals(b',');

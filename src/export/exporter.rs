@@ -23,7 +23,7 @@ pub struct Exporter {
     pub about: &'static str,
     /// The usual file name ending, without the dot.
     pub extension: &'static str,
-    /// How control characters are made visible in what it writes.
+    /// How control characters in the output are made visible.
     pub text: ExportedText,
     /// The table that it writes unless another is chosen; `None` for exporters that do not write a table.
     pub table: Option<&'static TableDef>,
@@ -31,12 +31,12 @@ pub struct Exporter {
     pub write: WriteFn,
 }
 
-/// What an exporter writes, for characters that terminals and editors do not show.
+/// The kind of an exporter's output, which decides how invisible characters are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportedText {
-    /// JSON: control characters and such that change a text's direction become escapes of JSON.
+    /// JSON: control characters, and characters that change a text's direction, become escapes of JSON.
     Json,
-    /// Bytes, or text in which the exporter itself escapes what must be.
+    /// Bytes, or text in which the exporter itself escapes such characters.
     AsWritten,
 }
 

@@ -23,7 +23,7 @@ pub(super) enum Place {
 pub(super) struct Lines<'a> {
     pub format: RowFormat,
     pub columns: &'a [ColumnDef<'a>],
-    /// What comes before the value of each column.
+    /// The bytes before the value of each column.
     before: Vec<Vec<u8>>,
     none: &'static [u8],
     end: &'static [u8],
@@ -40,7 +40,7 @@ pub(super) struct Portion<'c> {
 /// The texts of a column as its format writes them. A name that is in a million rows is escaped once.
 #[derive(Debug, Default)]
 struct Escaped {
-    /// Where the text with a number is in `bytes`.
+    /// The range of bytes in `bytes` of the text with each number.
     places: FxHashMap<u32, (u32, u32)>,
     bytes: Vec<u8>,
 }
@@ -49,7 +49,7 @@ struct Escaped {
 #[derive(Debug, Default)]
 pub(super) struct KnownTexts(Vec<Escaped>);
 
-/// The bytes of a column's texts that are remembered; texts that hardly repeat are not kept for ever.
+/// Size limit in bytes for the remembered texts of a column, since texts that hardly repeat fill it without use.
 const MOST_KNOWN_BYTES: usize = 1 << 22;
 
 impl<'a> Lines<'a> {
@@ -77,8 +77,8 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Returns the lines of the rows in `range`. Texts that were escaped before are taken from `known`, in which each core
-    /// finds what one of them left there.
+    /// Returns the lines of the rows in `range`. `known` contains lists of texts that were already escaped; a core
+    /// takes one, adds to it and puts it back.
     pub fn portion<'c>(
         &self,
         source: &'c dyn RowSource,
@@ -141,7 +141,7 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// Appends what comes before the first value of a row.
+    /// Appends the bytes before the first value of a row.
     fn start(&self, out: &mut Vec<u8>, place: Place) {
         if self.format == RowFormat::Json {
             out.extend_from_slice(match place {

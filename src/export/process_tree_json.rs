@@ -28,8 +28,8 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     write,
 };
 
-/// The deepest nesting: deeper children follow their parents in the parents' array, for readers of JSON that limit
-/// depth.
+/// The deepest nesting: deeper children follow their parents in the parents' array, because some readers of JSON limit
+/// the depth.
 const MOST_DEPTH: u32 = 100;
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {

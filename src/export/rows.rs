@@ -13,8 +13,8 @@ use crate::tables::batch::BATCH_ROWS;
 use crate::tables::rows::each_row;
 use crate::tables::{Cell, ColumnDef, RowSource};
 
-/// What CSV does with texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or
-/// a line end.
+/// How CSV writes texts that a spreadsheet would run as formulas: those that begin with `=`, `+`, `-`, `@`, a tab or a
+/// line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Formulas {
     /// They are written unchanged.
@@ -40,7 +40,7 @@ pub enum RowFormat {
 /// Rows whose lines a core makes at a time.
 const PORTION: usize = 4 * BATCH_ROWS;
 
-/// Portions a core that are made before they are written.
+/// Portions for each core that are made before they are written.
 const PORTIONS_A_CORE: usize = 4;
 
 /// Writes a header and rows.
@@ -50,7 +50,7 @@ pub(crate) struct RowWriter<'a> {
     count: u64,
     aligned: Option<Aligned<'a>>,
     progress: Option<TimeProgress<'a>>,
-    /// The last line that was made by itself.
+    /// The last line that was made on its own; reused, to avoid allocations.
     line: Vec<u8>,
 }
 

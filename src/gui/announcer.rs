@@ -80,7 +80,7 @@ pub(super) struct Announcer {
     /// Time of the last announcement, in seconds.
     said_at: f64,
     pub(super) words: String,
-    /// Words for the last action: to speak before its changes, and to speak if it changed nothing.
+    /// Words for the last action: `leading` is spoken before its changes, `unchanged` if the action changed nothing.
     leading: Option<&'static str>,
     unchanged: Option<&'static str>,
 }
@@ -118,8 +118,8 @@ impl Announcer {
             self.last = Some((heard, around));
             return Left::Nothing;
         };
-        // The view that another trace comes with is not a change of the view: what is done to it afterwards is one,
-        // also while the words for the trace still wait.
+        // The first view of another trace is not a change of the view. Later changes to it are, even while the words
+        // for the trace still wait to be spoken.
         let is_another = self
             .last
             .as_ref()

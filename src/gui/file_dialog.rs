@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::base::Task;
 
-/// A dialog that closes faster than this cannot have been closed by hand: there was none.
+/// A dialog that closes faster than this was not closed by the user: the system has no dialog.
 const TOO_FAST: Duration = Duration::from_millis(150);
 
 /// A file dialog that may be open.

@@ -12,9 +12,9 @@ pub(super) struct Keeping {
     pub(super) folder: Option<PathBuf>,
     /// Session that the user opened, for the trace that is being loaded.
     pub(super) wanted: Option<Session>,
-    /// Restored with each generation until the trace is complete.
+    /// The session that is restored with each generation until the trace is complete.
     pub(super) resume: Option<Session>,
-    /// The view right after that: if it differs by now, the user has begun to work.
+    /// The view right after the session was restored: if the view differs later, the user has changed it.
     pub(super) resumed: Option<Session>,
     pub(super) written: Option<Session>,
     /// Task that writes the last file, after all earlier ones.

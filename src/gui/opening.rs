@@ -57,8 +57,8 @@ impl App {
     /// Adds files to the current trace, on the same time axis.
     pub(super) fn add(&mut self, ctx: &egui::Context, paths: Vec<PathBuf>) {
         let Members { traces, fixed } = self.members();
-        // The day that the user chose also applies to added files, as does where traces of compilers are looked for; the
-        // chosen format does not.
+        // Added files get two reading options of the current trace, the day that the user chose and the place where
+        // traces of compilers are searched, but not the chosen format.
         let shown = self.loaded.as_ref();
         let reading = Reading {
             midnight_ns: shown.and_then(|loaded| loaded.reading.midnight_ns),

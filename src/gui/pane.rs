@@ -7,7 +7,7 @@ use crate::load::LoadedTrace;
 use crate::query::search::Found;
 use crate::view::{Action, PaneKind, ViewState};
 
-/// What panes can see.
+/// The data that panes can read.
 pub struct Scene<'a> {
     /// The visible trace.
     pub loaded: &'a Arc<LoadedTrace>,

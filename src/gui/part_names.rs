@@ -4,8 +4,8 @@
 //! "unknown". They are recognised by role and shape in the finished accessibility tree of a frame; without a screen
 //! reader there is no tree.
 //!
-//! Texts of a trace may contain NUL, which texts on D-Bus may not: the bus cuts off a program that sends one, and no
-//! screen reader sees the window again. NUL is a blank in the tree.
+//! Texts of a trace may contain NUL, but texts on D-Bus may not: the bus disconnects a program that sends NUL, and
+//! screen readers then lose the window. So each NUL is replaced by a blank in the tree.
 
 use std::collections::HashMap;
 

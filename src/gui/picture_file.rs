@@ -15,7 +15,7 @@ use crate::view::{ThemeChoice, ViewState};
 /// The file, or why there is none.
 pub(super) type Outcome = Result<PathBuf, String>;
 
-/// What to draw.
+/// The view to draw.
 pub(super) struct Shown {
     pub loaded: Arc<LoadedTrace>,
     pub state: ViewState,

@@ -1,4 +1,5 @@
-//! The dialog that defines a plot: which events, and which of their numbers. It offers the numbers that they have.
+//! The dialog that defines a plot: the events, and the number of each event that is plotted. It offers the numbers that
+//! the events have.
 
 use egui::{Key, RichText, Ui};
 

@@ -23,7 +23,7 @@ pub(super) struct Questions {
     path: String,
     /// Whether the field is to be focused.
     wants_focus: bool,
-    /// What is wrong with the path.
+    /// The reason why the path is not accepted.
     error: Option<String>,
     /// The path, if it exists already.
     is_there: Option<PathBuf>,

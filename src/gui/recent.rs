@@ -11,7 +11,7 @@ use crate::view::saved::RecentFile;
 /// Longest folder text, in letters; longer ones are cut at the front.
 const FOLDER_LETTERS: usize = 44;
 
-/// What the disk reports about recent files.
+/// The state of recent files on the disk.
 #[derive(Default)]
 pub(super) struct RecentFiles {
     found: Task<Vec<PathBuf>, Vec<OnDisk>>,

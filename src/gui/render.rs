@@ -108,7 +108,7 @@ fn matcher_of(loaded: &LoadedTrace, text: &str) -> Result<Expression, String> {
     Ok(expression)
 }
 
-/// Returns the first match of an expression in a span: a slice if there is one, else another item that the timeline
+/// Returns the first match of an expression in a span: a slice if one matches, else another item that the timeline
 /// draws.
 fn first_meant(loaded: &LoadedTrace, text: &str, span: Option<TimeSpan>) -> Result<Item, String> {
     let mut query = Query::new(matcher_of(loaded, text)?);
@@ -154,7 +154,7 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// Returns the format that a file's extension asks for.
+    /// Returns the format of a file's extension.
     #[must_use]
     pub fn of(path: &Path) -> PictureFormat {
         match path.extension() {
@@ -171,8 +171,8 @@ struct Frame {
     pixels_per_point: f32,
 }
 
-/// Draws the window once it has settled, and returns the bytes of a picture file of `size` pixels, `scale` of which are
-/// a point.
+/// Draws the window once it has settled, and returns the bytes of a picture file of `size` pixels, with `scale` pixels
+/// per point.
 ///
 /// # Errors
 /// Returns a sentence if the size is zero.

@@ -221,7 +221,7 @@ impl SearchBox {
         });
     }
 
-    /// Returns what screen readers say of the search; `None` while it is running.
+    /// Returns the words that screen readers speak about the search; `None` while it is running.
     pub(super) fn spoken(&self, state: &ViewState) -> Option<SearchWords> {
         if let Some(error) = &self.error {
             let words = format!("Column {}: {}", error.at + 1, error.message);
@@ -260,7 +260,7 @@ impl SearchBox {
     }
 }
 
-/// What screen readers say of a search.
+/// The words that screen readers speak about a search.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum SearchWords {
     /// The place of the selected match: `Match 3 of 40`.

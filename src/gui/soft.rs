@@ -32,10 +32,9 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The picture as a PNG file.
+    /// Returns the picture as a PNG file.
     ///
     /// Returns a sentence if the picture has no pixels.
-    /// If it has no pixels.
     pub(crate) fn png(&self) -> Result<Vec<u8>, String> {
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, self.width as u32, self.height as u32);
@@ -172,7 +171,7 @@ struct Canvas {
 
 const ONE: i64 = 256;
 
-/// Beyond two million pixels corners are moved in, so that no product overflows.
+/// Corners that are farther away than two million pixels are moved in, so that no product overflows.
 const FARTHEST: f64 = (1 << 29) as f64;
 
 /// A place in 1/256 pixel.
@@ -209,7 +208,7 @@ impl Edge {
         (self.from.y - self.to.y) * ONE
     }
 
-    /// Takes from a row's span, which begins where [`Edge::at`] is `first`, the pixels that are outside of this edge.
+    /// Removes the pixels that are outside of this edge from a row's span, which begins where [`Edge::at`] is `first`.
     fn narrow(&self, first: i64, left: i64, span: &mut Range<i64>) {
         let (value, step) = (first + self.bias, self.step());
         if step > 0 && value < 0 {
@@ -306,9 +305,9 @@ impl Canvas {
     }
 }
 
-/// Blends one colour over pixels beside each other.
+/// Blends one colour over adjacent pixels.
 fn fill(pixels: &mut [[u8; 3]], source: [f32; 4]) {
-    // What was blended last: backgrounds are long stretches of one colour.
+    // The last blended pixel and its result: backgrounds are long stretches of one colour.
     let (mut before, mut after) = ([0; 3], [0; 3]);
     blend(&mut after, source);
     for pixel in pixels {

@@ -1,4 +1,4 @@
-//! The status bar: the position in the trace and the way there, the selection, and memory and time used.
+//! The status bar: the position in the trace and the navigation history, the selection, and memory and time used.
 
 use crate::base::{Severity, TimeSpan};
 use crate::load::LoadedTrace;

@@ -12,7 +12,7 @@ use crate::base::task::{Task, Waker};
 const PATIENCE: Duration = Duration::from_millis(300);
 
 impl From<&egui::Context> for Waker {
-    /// Wakes the window by repainting it.
+    /// Returns a waker that repaints the window.
     fn from(ctx: &egui::Context) -> Waker {
         let ctx = ctx.clone();
         Waker::new(move || ctx.request_repaint())

@@ -152,8 +152,8 @@ impl Palette {
         state.lerp_to_gamma(self.gap, 0.5)
     }
 
-    /// Returns the colour of a thread that events name on a CPU, but that is not known to have run all the time: halfway
-    /// to the canvas.
+    /// Returns the colour of a thread that events name on a CPU without recorded runs, so that it may not have run all
+    /// the time: halfway to the canvas.
     #[must_use]
     pub(crate) fn seen(&self, color: Color32) -> Color32 {
         color.lerp_to_gamma(self.canvas, 0.5)

@@ -1,4 +1,4 @@
-//! What the window shows while no trace is open.
+//! The content of the window while no trace is open.
 
 use super::app::App;
 use super::desktop::Desktop;

@@ -19,7 +19,7 @@ pub struct GapList {
     /// Gap ids.
     ids: Vec<u32>,
     starts: Vec<i64>,
-    /// The latest end among this gap and all before it: never decreases, though gaps may overlap.
+    /// The latest end of each gap and all gaps before it: these never decrease, although gaps may overlap.
     latest_ends: Vec<i64>,
 }
 

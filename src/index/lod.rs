@@ -1,4 +1,4 @@
-//! Pyramids over rows (levels of detail): what a row looks like at each zoom level, so that a frame does not read items
+//! Pyramids over rows (levels of detail): a summary of the row for each zoom level, so that a frame does not read items
 //! that are too small to see.
 //!
 //! A level with width `2^shift` ns divides a row into entries. Neighbouring items that are shorter than the width and
@@ -62,7 +62,7 @@ pub(crate) struct Entry {
     busy: u32,
 }
 
-/// Sums of durations by part, in units of a level. The first part is what remains of the whole.
+/// Sums of durations by part, in units of a level, without the first part: it is the rest of the whole sum.
 type Parts = [u32; PARTS - 1];
 
 /// One level of a pyramid.
@@ -428,7 +428,8 @@ fn up_to_u32(length: i64) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Counts a vote of `weight` for a label: the winner of all votes is the label that takes most, if it takes more than half.
+/// Counts a vote of `weight` for a label. After all votes, the winner is the label with the largest weight, if its
+/// weight is more than half.
 #[inline]
 pub(crate) fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
     if *winner == label {

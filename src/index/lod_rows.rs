@@ -53,7 +53,7 @@ impl Label for ThreadState {
     }
 }
 
-/// The parts of a thread's time that are summed apart, in the order in which they are stacked, from the bottom.
+/// The parts into which a thread's time is divided, in the order in which they are stacked, from the bottom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StatePart {
     /// On a CPU.

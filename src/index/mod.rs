@@ -48,7 +48,7 @@ pub struct Index {
     pub counters: Vec<Option<Arc<CounterLod>>>,
     /// Flows by the time range between their ends.
     pub flows: Shared<IntervalTree>,
-    /// Where events were lost.
+    /// The gaps in which events were lost.
     pub gaps: Shared<GapIndex>,
     /// The density of the whole trace.
     pub overview: Shared<Overview>,

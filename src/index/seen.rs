@@ -1,11 +1,12 @@
-//! Which threads events name on a CPU without recorded switches: stretches of neighbouring events of one thread.
+//! The threads that events name on a CPU without recorded switches: stretches of neighbouring events of one thread.
 //!
 //! ```text
 //! events of CPU 0   a a   a b b    a
 //! stretches        [=====] [=]    [ ]
 //! ```
 //!
-//! A stretch ends where events of its CPU were lost. It does not claim that its thread ran all the time: between two of its events another one may have run.
+//! A stretch ends where events of its CPU were lost. It does not claim that its thread ran all the time: between two of
+//! its events another thread may have run.
 
 use super::lod::{Lod, Row};
 use super::lod_rows::Label;
@@ -118,7 +119,7 @@ impl SeenOnCpu {
         let sorted =
             |column: &[i64]| -> Vec<i64> { order.iter().map(|&at| column[at as usize]).collect() };
         let (starts, mut ends) = (sorted(&self.starts), sorted(&self.ends));
-        // Parts of a file may overlap; rows may not.
+        // Parts of a file may overlap; stretches may not.
         for (end, next) in ends.iter_mut().zip(starts.iter().skip(1)) {
             *end = (*end).min(*next);
         }

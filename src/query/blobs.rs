@@ -18,7 +18,7 @@ pub(crate) struct Blob {
     pub name: String,
     /// The attachment's category.
     pub category: String,
-    /// What the attachment contains, if the file names it: `Perfetto trace`.
+    /// The type of the attachment's content, if the file names it: `Perfetto trace`.
     pub sort: String,
     /// The size in bytes.
     pub size_bytes: u64,

@@ -26,16 +26,16 @@ pub(crate) struct CallTotal {
     pub returned: u64,
     /// The number of calls that returned an error.
     pub errors: u64,
-    /// The time of those that ended, in ns.
+    /// The total time of the calls that ended, in ns.
     pub time_ns: i128,
-    /// The longest of those, in ns.
+    /// The duration of the longest of these calls, in ns.
     pub longest_ns: i64,
     /// The number of times that each error was returned, the most frequent first.
     pub by_error: Vec<(String, u64)>,
 }
 
 impl CallTotal {
-    /// The mean time of those that ended, in ns; `None` if none did.
+    /// Returns the mean time of the calls that ended, in ns; `None` if none ended.
     #[must_use]
     pub(crate) fn mean_ns(&self) -> Option<i64> {
         let ended = self.calls.checked_sub(self.unfinished)?;
@@ -43,12 +43,12 @@ impl CallTotal {
     }
 }
 
-/// Calls that one job asks for what they returned.
+/// Number of calls whose results one parallel job reads.
 const CALLS_A_JOB: usize = 4096;
-/// Results below are not errors (the kernel's MAX_ERRNO).
+/// A result below this is not an error (the negative of the kernel's MAX_ERRNO).
 const LEAST_ERROR: i64 = -4095;
 
-/// What is known about the end of a call.
+/// The known result of a call.
 #[derive(Default)]
 struct Returned {
     is_known: bool,
@@ -162,7 +162,7 @@ fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
     let finish = trace.slices.finish(slice as usize);
     let begin = EventId(trace.slices.begins.at(slice as usize));
     let mut found = Returned::default();
-    // The end has what the call returned; a call that was recorded whole, or without its end, has only one event.
+    // The end event contains the result; a call that was recorded whole, or without its end, has only one event.
     for event in finish.into_iter().chain([begin]) {
         for field in reader.fields(event_ref(trace, event)) {
             match (field.name.as_str(), field.value) {
@@ -183,7 +183,7 @@ fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
                         name.map_or_else(|| (-number).to_string(), str::to_owned)
                     });
                 }
-                // strace's word for a call that its thread did not outlive.
+                // strace prints `?` as the result of a call whose thread ended in it.
                 ("result", value) => found.is_known |= value != Value::Text("?".to_owned()),
                 _ => {}
             }

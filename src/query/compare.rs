@@ -27,13 +27,13 @@ pub enum CompareWhat {
 pub struct CompareRow {
     /// The name.
     pub name: String,
-    /// Category, where it has one.
+    /// The category; empty if the row has none.
     pub category: String,
     /// The kind of the slices, if they are slices.
     pub kind: Option<SliceKind>,
-    /// In the first.
+    /// The sums in the first trace or area; `None` if the name is missing there.
     pub left: Option<Side>,
-    /// In the second.
+    /// The sums in the second trace or area.
     pub right: Option<Side>,
 }
 
@@ -44,9 +44,9 @@ pub struct Side {
     pub count: u64,
     /// The total time.
     pub sum_ns: i128,
-    /// The number of unfinished items, and their least total duration.
+    /// The number of unfinished items.
     pub unfinished: u64,
-    /// See `unfinished`.
+    /// The least total duration of the unfinished items.
     pub unfinished_ns: i128,
     /// The median; events have none.
     pub p50_ns: Option<i64>,
@@ -70,7 +70,7 @@ pub enum SortBy {
 }
 
 impl Side {
-    /// The mean; 0 of none.
+    /// Returns the mean; 0 if there are no items.
     #[must_use]
     pub(crate) fn mean_ns(&self) -> i64 {
         (self.sum_ns / i128::from(self.count.max(1))) as i64
@@ -87,7 +87,8 @@ impl Side {
 }
 
 impl Side {
-    /// The measure by which rows are sorted; unfinished intervals count with the time that they certainly lasted.
+    /// Returns the measure by which rows are sorted; unfinished intervals count with the time that they certainly
+    /// lasted.
     fn certain(&self, by: SortBy) -> i128 {
         match by {
             SortBy::Sum => self.sum_ns + self.unfinished_ns,
@@ -98,13 +99,13 @@ impl Side {
 }
 
 impl CompareRow {
-    /// The least difference between the sides.
+    /// Returns the absolute difference between the two sides.
     fn distance(&self, by: SortBy) -> u128 {
         let certain = |side: &Option<Side>| side.map_or(0, |side| side.certain(by));
         (certain(&self.right) - certain(&self.left)).unsigned_abs()
     }
 
-    /// Second minus first; a missing side counts as 0.
+    /// Returns the second side minus the first; a missing side counts as 0.
     #[must_use]
     pub fn change(&self, by: SortBy) -> i128 {
         let measure = |side: &Option<Side>| side.map_or(0, |side| side.measure(by));
@@ -121,10 +122,10 @@ pub struct Compared<'a> {
     pub area: &'a Area,
 }
 
-/// Compares two, sorted by the change of the sum (of events: of the count).
+/// Compares two traces or areas; the rows are sorted by the change of the sum (for events, of the count).
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn compare(
     left: Compared<'_>,
     right: Compared<'_>,
@@ -185,22 +186,22 @@ fn add(place: &mut Option<Side>, side: Side) {
     });
 }
 
-/// What identifies a row in the answer of [`compare`].
+/// The values that identify a row in the answer of [`compare`].
 #[derive(Clone, Copy, Debug)]
 pub struct ComparedName<'a> {
     /// The name.
     pub name: &'a str,
-    /// The category; empty where it has none.
+    /// The category; empty if the row has none.
     pub category: &'a str,
     /// The kind of slices.
     pub kind: Option<SliceKind>,
 }
 
-/// The durations of one row of [`compare`]'s answer, without what never ended; none of
-/// events, which have no length.
+/// Returns the durations of one row of [`compare`]'s answer, without unfinished items; empty for events, which have no
+/// duration.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn distribution(
     compared: Compared<'_>,
     what: CompareWhat,
@@ -228,14 +229,14 @@ struct Names {
 
 type Named = (Names, Side);
 
-/// What is summed, and how it is grouped.
+/// What is summed, and by what it is grouped.
 struct Grouping {
     what: What,
     by: GroupBy,
 }
 
 impl CompareWhat {
-    /// Returns what is summed, and how it is grouped; `None` for events, which are only counted.
+    /// Returns what is summed, and by what it is grouped; `None` for events, which are only counted.
     fn grouped(self) -> Option<Grouping> {
         match self {
             CompareWhat::Events => None,

@@ -1,5 +1,5 @@
-//! What compilers spent their time on: headers, templates and passes in the traces that clang writes with `-ftime-trace`,
-//! added up over all files that were compiled.
+//! The time that compilers spent on headers, templates and passes, from the traces that clang writes with
+//! `-ftime-trace`, added up over all compiled files.
 //!
 //! ```text
 //! ExecuteCompiler |--------------------------------------------|      a compilation: the process of such a slice
@@ -8,8 +8,8 @@
 //!   RunPass                               |--DAG selection--|
 //! ```
 //!
-//! Headers and templates are named by the argument `detail`. A header or template inside of itself adds nothing to its
-//! total. Compilers that write headers as asynchronous slices (clang 19) have them on tracks of their own.
+//! Headers and templates are named by the argument `detail`. A header or template that is nested in itself adds nothing
+//! to its total. Compilers that write headers as asynchronous slices (clang 19) have them on tracks of their own.
 
 use std::cmp::Reverse;
 
@@ -22,7 +22,7 @@ use crate::event::{CompilerWork, Value};
 use crate::formats::Events;
 use crate::trace::{EventId, ProcessId, SliceId, Trace, Track, TrackId, TrackKind};
 
-/// What a compiler worked on.
+/// The kinds of work of a compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CostKind {
     /// A file that was read because of an `#include`.
@@ -34,7 +34,7 @@ pub enum CostKind {
 }
 
 impl CostKind {
-    /// In a word.
+    /// Returns the kind as one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -45,18 +45,18 @@ impl CostKind {
     }
 }
 
-/// What one header, template or pass cost in all compilations.
+/// The cost of one header, template or pass in all compilations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompilerCost {
     /// Whether it is a header, template or pass.
     pub kind: CostKind,
     /// The path of a header, or the name.
     pub name: String,
-    /// How often it was worked on.
+    /// How often it was processed.
     pub count: u64,
-    /// In how many compilations.
+    /// The number of compilations that contain it.
     pub compilations: u64,
-    /// The time from begin to end, in ns; a header inside of itself counts once.
+    /// The time from begin to end, in ns; a header nested in itself counts once.
     pub total_ns: i64,
     /// The time without other headers, templates and passes inside of it, in ns.
     pub own_ns: i64,
@@ -67,7 +67,8 @@ pub struct CompilerCost {
 }
 
 impl CompilerCost {
-    /// The time that would be saved without it, in ns: passes are nested in passes that only call others.
+    /// Returns the time in ns that would be saved without it. For passes this is the own time, because some passes only
+    /// call other passes.
     fn worth_ns(&self) -> i64 {
         match self.kind {
             CostKind::Header | CostKind::Template => self.total_ns,
@@ -79,7 +80,7 @@ impl CompilerCost {
 /// The argument with the name of a header or template.
 const DETAIL: &str = "detail";
 
-/// What the slices with a label are, and whether their argument names them.
+/// The kind of a label's slices, and whether their argument names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sort {
     kind: CostKind,
@@ -87,7 +88,7 @@ struct Sort {
 }
 
 impl Sort {
-    /// Returns what slices with this work are; `None` if they are neither headers, templates nor passes.
+    /// Returns the kind of the slices with this work; `None` if they are neither headers, templates nor passes.
     fn of(work: CompilerWork) -> Option<Sort> {
         let (kind, is_named_by_argument) = match work {
             CompilerWork::Header => (CostKind::Header, true),
@@ -103,8 +104,8 @@ impl Sort {
     }
 }
 
-/// Returns what each header, template and pass cost: headers first, then templates and passes, of each kind the most
-/// expensive first. Only slices that `is_chosen` accepts count.
+/// Returns the cost of each header, template and pass: headers first, then templates, then passes, each kind with the
+/// most expensive first. Only slices that `is_chosen` accepts count.
 ///
 /// # Errors
 /// Errors if the job is cancelled.
@@ -148,7 +149,7 @@ pub(crate) fn compiler_costs(
     Ok(costs.sorted())
 }
 
-/// Returns the processes that compiled something with a trace of it.
+/// Returns the processes of compilers that traced a compilation.
 pub(super) fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
     if !trace.has_compilations() {
         return FxHashSet::default();
@@ -190,13 +191,13 @@ struct Ground<'a> {
     sorts: &'a [Option<Sort>],
 }
 
-/// A slice around the next one.
+/// A slice that may contain the next one.
 struct Around {
     slice: u32,
     /// Its number in the track's costs, if it counts.
     cost: Option<usize>,
     duration_ns: i64,
-    /// The time of what else is inside of it.
+    /// The time of other headers, templates and passes inside of it.
     inner_ns: i64,
 }
 
@@ -219,7 +220,7 @@ impl Ground<'_> {
             .map(|(depth, slice)| (slices.starts.at(slice as usize), depth, slice))
             .collect();
         all.sort_unstable();
-        // How many slices of each cost are open.
+        // For each cost, the number of its slices that are open.
         let mut open: FxHashMap<usize, u32> = FxHashMap::default();
         let mut around: Vec<Around> = Vec::new();
         for (start, _, slice) in all {
@@ -235,7 +236,7 @@ impl Ground<'_> {
             let cost = end.and_then(|_| self.cost_of(slice, process, costs));
             if let Some(cost) = cost {
                 let nested = open.entry(cost).or_default();
-                // What is inside of itself counts once.
+                // A slice nested in a slice of the same cost counts once.
                 let added_ns = if *nested == 0 { duration_ns } else { 0 };
                 costs.open(cost, slice, duration_ns, added_ns);
                 *nested += 1;
@@ -267,7 +268,7 @@ impl Ground<'_> {
         self.trace.text(id).into_owned()
     }
 
-    /// The name of what a slice is about, as its event says.
+    /// Returns the name of the header or template of a slice, from its event's argument.
     fn detail(self, slice: u32) -> Option<String> {
         let begin = EventId(self.trace.slices.begins.at(slice as usize));
         let fields = self.reader.fields(event_ref(self.trace, begin));
@@ -278,7 +279,7 @@ impl Ground<'_> {
     }
 }
 
-/// Costs, with the compilations that each was in.
+/// The costs, and the compilations that contain each.
 #[derive(Default)]
 struct Costs {
     numbers: FxHashMap<(CostKind, String), usize>,

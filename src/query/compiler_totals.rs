@@ -1,5 +1,5 @@
-//! The sums that compilers write at the end of their traces of themselves (clang's `Total Source`, ...), added up over all
-//! compilations. They also count what was too short to be a slice in the trace.
+//! The sums that compilers write at the end of their traces of themselves (clang's `Total Source`, ...), added up over
+//! all compilations. They include work that was too short to be a slice in the trace.
 
 use std::cmp::Reverse;
 
@@ -18,19 +18,19 @@ use crate::trace::{EventId, InstantId, Trace, TrackId};
 pub struct CompilerTotal {
     /// The name, without the word `Total`.
     pub name: String,
-    /// How many slices there were, with those that are not in the trace.
+    /// The number of slices, including those that are not in the trace.
     pub count: u64,
-    /// In how many traces of compilations.
+    /// The number of traces of compilations that contain such slices.
     pub compilations: u64,
-    /// Their time together, in ns. A slice inside of one of its name counts once.
+    /// Their total time, in ns. A slice nested in a slice of the same name counts once.
     pub total_ns: i64,
     /// The largest sum of one compilation, in ns.
     pub most_ns: i64,
-    /// The point with the largest sum.
+    /// The point that contains the largest sum.
     pub most: InstantId,
 }
 
-/// Returns what compilers spent on slices of each name, the largest total first. Only points that `is_chosen` accepts
+/// Returns the total time of compilers in slices of each name, the largest first. Only points that `is_chosen` accepts
 /// count.
 ///
 /// # Errors

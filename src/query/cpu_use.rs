@@ -1,11 +1,12 @@
-//! How busy CPUs were over time: a span in columns in, a share for each out. Costs as much as there are columns.
+//! How busy CPUs were over time: a span in columns in, a share for each column out. The cost is proportional to the
+//! number of columns.
 
 use super::visible::{self, Block};
 use crate::base::TimeSpan;
 use crate::index::Index;
 use crate::trace::{CpuId, Trace};
 
-/// The share of each of `columns` equal parts of `span` in which `cpu` ran something, 0 to 1.
+/// Returns, for each of `columns` equal parts of `span`, the share of it (0 to 1) in which `cpu` ran something.
 #[must_use]
 pub fn cpu_use(
     trace: &Trace,
@@ -42,7 +43,7 @@ pub fn cpu_use(
         .collect()
 }
 
-/// The same for several CPUs together: their mean.
+/// Returns the mean of [`cpu_use`] of several CPUs.
 #[must_use]
 pub fn mean_use(
     trace: &Trace,

@@ -21,12 +21,11 @@ pub enum Buckets {
 /// Counts between edges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The borders of the buckets, one more than there are buckets: bucket i contains values from `edges[i]` to below
-    /// `edges[i + 1]`.
+    /// The borders of the buckets: bucket i contains values from `edges[i]` to below `edges[i + 1]`.
     pub edges: Vec<i64>,
     /// The number of values in each bucket.
     pub counts: Vec<u64>,
-    /// Their durations together, in each.
+    /// The total of the values in each bucket.
     pub sums: Vec<i128>,
 }
 
@@ -53,19 +52,19 @@ impl Distribution {
         self.sum
     }
 
-    /// The mean; 0 of none.
+    /// Returns the mean; 0 if there are no durations.
     #[must_use]
     pub(crate) fn mean_ns(&self) -> i64 {
         (self.sum / i128::from(self.count().max(1))) as i64
     }
 
-    /// The shortest; 0 of none.
+    /// Returns the shortest duration; 0 if there are none.
     #[must_use]
     pub(crate) fn min_ns(&self) -> i64 {
         self.sorted.first().copied().unwrap_or(0)
     }
 
-    /// The longest; 0 of none.
+    /// Returns the longest duration; 0 if there are none.
     #[must_use]
     pub fn max_ns(&self) -> i64 {
         self.sorted.last().copied().unwrap_or(0)
@@ -77,7 +76,8 @@ impl Distribution {
         &self.sorted
     }
 
-    /// The duration that `per_mille` of 1000 are not longer than (500: the median); 0 of none.
+    /// Returns the least duration that at least `per_mille` of 1000 durations do not exceed (500: the median); 0 if
+    /// there are none.
     #[must_use]
     pub fn per_mille(&self, per_mille: u32) -> i64 {
         let rank = (self.sorted.len() as u128 * u128::from(per_mille)).div_ceil(1000);
@@ -96,7 +96,7 @@ impl Distribution {
         let mut curve: Vec<[f64; 2]> = Vec::with_capacity(points + 1);
         let mut last = None;
         for point in 0..=points {
-            // Half of the points for the lower 90 %, the others for each further nine.
+            // Half of the points are for the lower 90 %. The others are spaced logarithmically towards 100 %.
             let at = point as f64 / points as f64;
             let share = if at < 0.5 {
                 at * 1.8
@@ -119,7 +119,7 @@ impl Distribution {
         curve
     }
 
-    /// Counts in at most `count` buckets from `range` (else from the shortest to the longest).
+    /// Counts the durations in at most `count` buckets over `range` (by default from the shortest to the longest).
     #[must_use]
     pub fn histogram(
         &self,

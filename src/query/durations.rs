@@ -26,10 +26,10 @@ pub struct Durations {
     unfinished: Vec<Lasted>,
 }
 
-/// A slice and its duration; the order is by duration.
+/// A slice and its duration; sorted by duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lasted {
-    /// The duration in ns, or the least one.
+    /// The duration in ns; the least duration for an unfinished slice.
     pub ns: i64,
     /// The slice.
     pub slice: SliceId,
@@ -66,7 +66,7 @@ impl Durations {
 /// The slices called `name` (and of `category`, if given) that overlap an area, of the area's kind.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn durations(
     trace: &Trace,
     area: &Area,

@@ -5,7 +5,7 @@ use crate::base::order::first_not;
 use crate::query::seen::Seen;
 use crate::trace::{RunId, SliceId, State, StateId, Trace};
 
-/// How far is looked for the next of the same name.
+/// The number of slices that are searched for the next slice of the same name.
 const FAR: usize = 1_000_000;
 
 /// The slices right inside a slice, in order of time.
@@ -29,7 +29,7 @@ pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = Slice
         .filter(move |&child| trace.slices.get(child).parent == Some(id))
 }
 
-/// What a slice does itself.
+/// The part of a slice outside of its children, and the number of its children.
 pub(crate) struct Own {
     /// The time outside of all slices directly inside it (an unfinished slice counts with the time that it certainly lasted);
     /// `None` if the end of the slice was not seen.
@@ -38,7 +38,7 @@ pub(crate) struct Own {
     pub(crate) children: usize,
 }
 
-/// Returns what a slice does itself.
+/// Returns the own time and the number of children of a slice.
 #[must_use]
 pub(crate) fn own_of(trace: &Trace, seen: &Seen, id: SliceId) -> Own {
     let (mut inside, mut count) = (0_i64, 0);
@@ -53,8 +53,8 @@ pub(crate) fn own_of(trace: &Trace, seen: &Seen, id: SliceId) -> Own {
     }
 }
 
-/// The previous and the next slice of the same name on the same track, by their starts (of those that start together the
-/// outer one comes first), if they are not too far away.
+/// Returns the previous and the next slice of the same name on the same track, by their starts, if they are not too far
+/// away. Among slices that start together, the outer one comes first.
 #[must_use]
 pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
     let slices = &trace.slices;
@@ -81,7 +81,7 @@ pub fn same_name(trace: &Trace, id: SliceId) -> [Option<SliceId>; 2] {
     [before, after].map(|found| found.map(|(_, id)| SliceId(id)))
 }
 
-/// The state of a run's thread that ended when the run began.
+/// Returns the state of a run's thread that ended when the run began.
 #[must_use]
 pub fn wait_before(trace: &Trace, id: RunId) -> Option<State> {
     let run = trace.runs.get(id);

@@ -1,13 +1,13 @@
-//! What went into a file, and what was made from it.
+//! The files that went into a file, and the files that were made from it.
 //!
 //! ```text
-//! A < in | B | C > out          what went into out: in, through C, B and A
+//! A < in | B | C > out          went into out: in, through C, B and A
 //! ```
 //!
-//! What went into a file is what its writers, and whoever wrote to them through pipes, had read before they were
-//! done with it; and so on for each of those files, as it was when it was read. What was made from it is what its
-//! readers, and whoever they wrote to through pipes, had open for writing after they had opened it; and so on, until
-//! somebody empties the file.
+//! A file went into another if the other file's writers, or the processes that wrote to these through pipes, had read
+//! it before they finished writing; and so on for each of those files, with its content at the time when it was read. A
+//! file was made from another if the other file's readers, or the processes that these wrote to through pipes, had it
+//! open for writing after they had opened the other; and so on, until a process empties the file.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,7 +57,7 @@ pub struct Relatives {
 pub enum More {
     /// The list is complete.
     No,
-    /// There would be more.
+    /// The list was cut.
     ThereIs,
 }
 
@@ -79,7 +79,7 @@ struct FileUser {
     time: Timestamp,
 }
 
-/// A user of the file `towards`.
+/// A process that used the file `towards`.
 struct Around {
     towards: FileId,
     user: FileUser,
@@ -90,7 +90,7 @@ struct Touched {
     file: FileId,
     /// The row of `trace.files` that opened it.
     row: u32,
-    /// The time up to which, or from which, its content counts.
+    /// The time up to which, or from which, the content of the file counts.
     time: Timestamp,
 }
 
@@ -108,7 +108,7 @@ impl<K: std::hash::Hash + Eq> Asked<K> {
         }
     }
 
-    /// Returns whether a search from `time` may find more than the searches before.
+    /// Returns whether a search from `time` may find more than earlier searches.
     fn brings_more(&mut self, key: K, time: Timestamp) -> bool {
         let known = self.times.get(&key).copied();
         let is_new = known.is_none_or(|known| match self.kinship {
@@ -130,7 +130,7 @@ impl Relative {
         row.map_or(StringId::EMPTY, |row| row.path)
     }
 
-    /// Returns the file's last name, if that is another one: results are often renamed when they are complete.
+    /// Returns the file's last name, if it differs: results are often renamed when they are complete.
     #[must_use]
     pub fn later_name(&self, trace: &Trace, list: &FileList) -> Option<StringId> {
         let last = list.history.name(self.file);
@@ -158,7 +158,7 @@ impl FileList {
             let mut around: Vec<Around> = Vec::new();
             for &(towards, time) in &present {
                 let written = match (kinship, time) {
-                    // The content at any time counts.
+                    // The content at all times counts.
                     (Kinship::MadeFrom, Timestamp::MIN) => {
                         TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
                     }
@@ -241,8 +241,8 @@ impl FileList {
             .collect()
     }
 
-    /// Returns the processes that had written the file's content at a time (with the time when they were done), or that
-    /// read it from then on (with the time when they began).
+    /// Returns the processes that had written the file's content at a time, with the time when each finished; or those
+    /// that read it after that time, with the time when each began.
     fn processes_around(
         &self,
         trace: &Trace,
@@ -312,7 +312,7 @@ impl FileList {
         found
     }
 
-    /// Returns the time when a process was done with a file that it opened in a row.
+    /// Returns the time when a process finished using a file that it opened in a row.
     fn end_of(&self, trace: &Trace, row: u32, process: ProcessId) -> Timestamp {
         let end = self.history.ended_by.get(&row);
         let exit = || trace.processes.get(process.0 as usize)?.end;
@@ -337,7 +337,7 @@ impl FileList {
             let access = Access::of_flags(row.flags);
             let counts = match kinship {
                 Kinship::WentInto => access.takes && row.time <= time,
-                // A file that was already open for writing contains what is read later, too.
+                // A file that was already open for writing may also contain data that is read later.
                 Kinship::MadeFrom => access.writes && self.end_of(trace, index, process) >= time,
             };
             (row.op == FileOp::Open && counts).then_some((index, row.time))

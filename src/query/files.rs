@@ -1,4 +1,5 @@
-//! Files and what processes did to them. (Files that went into a file or were made from it: `file_relatives`.)
+//! Files, and the operations of processes on them. (Files that went into a file or were made from it are in
+//! `file_relatives`.)
 
 use std::ops::{Range, RangeInclusive};
 
@@ -13,10 +14,10 @@ use crate::event::{FileOp, FlowKind};
 use crate::trace::files::Access;
 use crate::trace::{ProcessId, Trace};
 
-/// All files, and what was done to each.
+/// All files, and the operations on each.
 #[derive(Clone, Debug, Default)]
 pub struct FileList {
-    /// The files and what depends on what.
+    /// The files, and the dependencies between processes that use them.
     pub history: FileHistory,
     /// The summary of each file, by [`FileId`].
     pub summaries: Vec<FileSummary>,
@@ -24,14 +25,15 @@ pub struct FileList {
     rows: Vec<u32>,
     /// By file: the index of its first row; one more entry for the end.
     starts: Vec<u32>,
-    /// Rows of `trace.files` by process, and where each process's start.
+    /// Rows of `trace.files` by process.
     pub(super) by_process: FxHashMap<ProcessId, Vec<u32>>,
-    /// Children that used what was open, as places in the history's list: by file, and by process.
+    /// Children that used files that their parents had opened, as indices into the history's list: by file, and by
+    /// process.
     pub(super) heirs: FxHashMap<FileId, Vec<u32>>,
     pub(super) heirs_by_process: FxHashMap<ProcessId, Vec<u32>>,
-    /// By file with heirs: what was done to it, sorted by time.
+    /// For each file with heirs: the operations on it, sorted by time.
     uses: FxHashMap<FileId, Vec<(Timestamp, Entry)>>,
-    /// By process that read from pipes: the processes that wrote into them.
+    /// For each process that read from pipes: the processes that wrote into them.
     pub(super) piped_from: FxHashMap<ProcessId, Vec<ProcessId>>,
     pub(super) piped_to: FxHashMap<ProcessId, Vec<ProcessId>>,
 }
@@ -44,14 +46,14 @@ enum Entry {
     Heir(u32),
 }
 
-/// Something that was done to a file.
+/// An operation on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The time.
     pub time: Timestamp,
     /// The process.
     pub process: Option<ProcessId>,
-    /// What was done, in one or two words.
+    /// The operation, in one or two words.
     pub word: &'static str,
     /// The time when the file was closed, if it was open.
     pub until: Option<Timestamp>,
@@ -206,7 +208,7 @@ impl FileList {
         })
     }
 
-    /// Children that used a file because their parents had it open.
+    /// Returns the children that used a file because their parents had it open.
     pub fn heirs_of(&self, file: FileId) -> impl Iterator<Item = &Heir> {
         let of_file = self.heirs.get(&file).into_iter().flatten();
         of_file.filter_map(|&index| self.history.heirs.get(index as usize))
@@ -322,7 +324,7 @@ impl FileList {
             .collect()
     }
 
-    /// The file that is, or was last, called `path`.
+    /// Returns the file that is, or was last, called `path`.
     #[must_use]
     pub fn find(&self, trace: &Trace, path: &[u8]) -> Option<FileId> {
         let name = trace.strings.find(path);
@@ -339,7 +341,7 @@ impl FileList {
                 return found;
             }
         }
-        // The end of a path is enough, if no other file ends so.
+        // The end of a path is enough, if no other file's path has the same end.
         let tail = [b"/", path].concat();
         let ends = |file: &FileId| {
             trace
@@ -369,7 +371,7 @@ pub struct FileView {
 pub struct ListedFile {
     /// The file.
     pub file: FileId,
-    /// What was done to it.
+    /// The counts of operations on it.
     pub summary: FileSummary,
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn whose(trace: &Trace, id: GapId) -> String {
     }
 }
 
-/// Returns the text of a gap that a search looks at.
+/// Returns the text of a gap that a search compares.
 #[must_use]
 pub(crate) fn search_text(trace: &Trace, id: GapId) -> String {
     let words = trace.gap(id).map(count_words).unwrap_or_default();
@@ -61,9 +61,9 @@ pub(crate) fn search_text(trace: &Trace, id: GapId) -> String {
 /// The direction of a step from a gap or a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Toward {
-    /// To what begins earlier.
+    /// To the previous gap or an earlier time.
     Earlier,
-    /// To what begins later.
+    /// To the next gap or a later time.
     Later,
 }
 
@@ -76,7 +76,7 @@ impl Toward {
     }
 }
 
-/// Among which gaps one steps.
+/// The gaps that a step can lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Among {
     /// All gaps of the trace.
@@ -85,7 +85,7 @@ pub enum Among {
     ItsCpu,
 }
 
-/// The gap after or before another in the order of time.
+/// Returns the gap after or before another one in the order of time.
 #[must_use]
 pub(crate) fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> Option<GapId> {
     let own = trace.gap(id)?;
@@ -104,20 +104,20 @@ pub(crate) fn beside(trace: &Trace, id: GapId, toward: Toward, among: Among) -> 
     })
 }
 
-/// The first gap that begins after `time`, or the last that begins before it.
+/// Returns the first gap that begins after `time`, or the last gap that begins before it.
 #[must_use]
 pub(crate) fn near_time(trace: &Trace, time: Timestamp, toward: Toward) -> Option<GapId> {
     nearest(trace, toward, |place| toward.is_beyond(&place.start, &time))
 }
 
-/// A gap's place in the order in which gaps are stepped through.
+/// The position of a gap in the order of steps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct GapPlace {
     start: Timestamp,
     id: GapId,
 }
 
-/// Returns the first (towards later ones) or last of the gaps that `fits` chooses.
+/// Returns the first (or, towards earlier gaps, the last) of the gaps that `fits` accepts.
 fn nearest(trace: &Trace, toward: Toward, fits: impl Fn(&GapPlace) -> bool) -> Option<GapId> {
     let places = (0..trace.gaps.len() as u32).map(GapId).filter_map(|id| {
         let start = trace.gap_span(id)?.start;

@@ -40,8 +40,8 @@ pub enum Item {
 }
 
 impl Item {
-    /// The time it takes: an event takes none, an unfinished slice lasts to the trace's end. `None` if there
-    /// is no such item, or if it has no time of its own.
+    /// Returns the time span of an item: an event has no length, an unfinished slice lasts to the trace's end. `None`
+    /// if there is no such item, or if it has no time of its own.
     #[must_use]
     pub fn span(self, trace: &Trace) -> Option<TimeSpan> {
         let until = |end: Option<Timestamp>| end.unwrap_or(trace.span.end);
@@ -98,8 +98,8 @@ impl Item {
     }
 
     /// Returns the duration of an item, as far as it is known: the measured duration, else the distance from its start
-    /// to its end. If an end was not seen (of a thread or process: its start or its end), the least duration. `None` if
-    /// there is no such item, or if it has no duration.
+    /// to its end. If the end was not seen (or, for a thread or process, the start), the least duration is returned.
+    /// `None` if there is no such item, or if it has no duration.
     #[must_use]
     pub fn duration(self, trace: &Trace, seen: &Seen) -> Option<Length> {
         let span = self.span(trace)?;
@@ -132,7 +132,7 @@ impl Item {
         })
     }
 
-    /// The thread it belongs to, if it belongs to one.
+    /// Returns the item's thread, if it belongs to one.
     #[must_use]
     pub fn thread(self, trace: &Trace) -> Option<ThreadId> {
         match self {
@@ -167,7 +167,7 @@ impl Item {
     }
 }
 
-/// The length of a life that was seen from `start` to `end`, if both are its own.
+/// Returns the length of a life that was seen from `start` to `end`: known if both the start and the end were seen.
 fn between(start: Option<Timestamp>, end: Option<Timestamp>, length: Length) -> Length {
     match (start, end) {
         (Some(_), Some(_)) => length,
@@ -175,7 +175,7 @@ fn between(start: Option<Timestamp>, end: Option<Timestamp>, length: Length) -> 
     }
 }
 
-/// The word for what an item is.
+/// Returns the word for the type of an item.
 #[must_use]
 pub(crate) fn type_word(item: Item) -> &'static str {
     match item {
@@ -266,7 +266,7 @@ pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
     }
 }
 
-/// The event that an item is, or that began it.
+/// Returns the event that an item is, or that began it.
 #[must_use]
 pub fn event_of(trace: &Trace, item: Item) -> Option<EventId> {
     let id = match item {
@@ -297,7 +297,7 @@ pub fn event_ref(trace: &Trace, id: EventId) -> EventRef {
     trace.events.get(id).into()
 }
 
-/// The number of the CPU where it happened, if it happened on one.
+/// Returns the number of the CPU on which the item happened, if there is one.
 #[must_use]
 pub(crate) fn cpu_number(trace: &Trace, item: Item) -> Option<u32> {
     let index = match item {

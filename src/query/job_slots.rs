@@ -4,12 +4,12 @@
 //! make -j2   |-----------------------------|
 //! gcc           |-------|    |-------|            2 jobs live: all slots are taken
 //! gcc               |--------|
-//!                   [===]    [=======]     no: between the two only one lives
+//!                   [===]    [=======]     the time between the two has only one job
 //! ```
 //!
-//! A job is a child of a runner that is not a runner itself and has no runner below it; jobs of a make that a make
-//! started count for both. The arguments of the outermost runner contain the limit (`-j8`); without one (ninja without
-//! `-j`) the limit is the largest number of jobs that ran at once.
+//! A job is a child of a runner that is not a runner itself and has no runner below it; the jobs of a `make` that
+//! another `make` started count for both. The arguments of the outermost runner contain the limit (`-j8`); without one
+//! (ninja without `-j`) the limit is the largest number of jobs that ran at once.
 
 use super::process_times::{ProcessTimes, program_bytes};
 use super::process_tree::Visited;
@@ -44,28 +44,27 @@ const SERIAL: &[&[u8]] = &[
     b"xargs",
     b"scons",
 ];
-/// If no runner is known by name: a process with at least this many children may be one.
+/// If no process is a known runner, a process with at least this many children may be a runner.
 const MANY_CHILDREN: u32 = 3;
 
-/// See the module's text.
+/// The times at which all job slots of a build were taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSlots {
-    /// The times at which the last slot is taken or one becomes free: (time, total time before in which all were taken
-    /// in ns, whether all are taken from then on).
+    /// The times at which the last free slot is taken or a slot becomes free.
     steps: Vec<Step>,
     runners: Vec<bool>,
 }
 
-/// All slots are taken from a time on, or no longer.
+/// A time at which all slots become taken, or no longer are.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     time: Timestamp,
-    /// How long all slots were taken before, in ns.
+    /// The total time before `time` in which all slots were taken, in ns.
     taken_before: i64,
     are_taken: bool,
 }
 
-/// The number of running jobs changes.
+/// A change of the number of running jobs.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     time: Timestamp,
@@ -74,7 +73,7 @@ struct Change {
 }
 
 impl JobSlots {
-    /// Works them out.
+    /// Computes the times of a trace.
     #[must_use]
     pub fn new(trace: &Trace, times: &ProcessTimes) -> JobSlots {
         let count = times.rows.len();
@@ -92,7 +91,7 @@ impl JobSlots {
             }
         }
         let walk = times.tree.walk();
-        // Backwards each comes after all below it, forwards after all above it.
+        // In reverse order, each process comes after all processes below it; in forward order, after all above it.
         let mut has_runner = runners.clone();
         let mut outermost = None;
         for Visited { id, .. } in walk.iter().rev().copied() {
@@ -125,7 +124,7 @@ impl JobSlots {
                 }
             }
         }
-        // Of changes at the same time the ends come first.
+        // At the same time, ends come before begins.
         changes.sort_unstable_by_key(|change| (change.time, change.jobs));
         let most = most_at_once(&changes);
         let may_have = match outermost.map(|id| allowed(trace, id)) {
@@ -172,7 +171,7 @@ impl JobSlots {
         self.runners.get(id.0 as usize).copied().unwrap_or(false)
     }
 
-    /// For how long between two times all slots were taken, in ns.
+    /// Returns for how long all slots were taken between two times, in ns.
     #[must_use]
     pub(crate) fn taken(&self, from: Timestamp, until: Timestamp) -> i64 {
         (self.taken_by(until) - self.taken_by(from)).max(0)

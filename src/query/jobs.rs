@@ -1,4 +1,5 @@
-//! What ran when in a build: the processes that did something themselves, packed into as many lanes as ran at once.
+//! The jobs of a build over time: the processes that did work of their own, packed into lanes; the number of lanes is
+//! the number of jobs that ran at the same time.
 //!
 //! ```text
 //! make       |-----------------------------------|
@@ -7,8 +8,8 @@
 //!     as                |--|
 //! ```
 //!
-//! A process is a job if it has no children, or if it worked at least half of its life without a living child. A process
-//! that only waits for others (make, gcc, sh -c) is none.
+//! A process is a job if it has no children, or if it worked at least half of its life without a living child. A
+//! process that only waits for others (make, gcc, sh -c) is not a job.
 
 use super::process_times::{ProcessTimes, program_bytes};
 use crate::base::strings::{base_name, text_of};
@@ -17,7 +18,7 @@ use crate::trace::{ProcessId, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A trace with fewer jobs has no lanes of jobs: its processes say as much.
+/// A trace with fewer jobs has no lanes of jobs, because the rows of its processes already show them.
 const LEAST_JOBS: usize = 4;
 /// A name shows at most this many bytes of an argument.
 const MOST_BYTES: usize = 60;
@@ -29,7 +30,7 @@ pub struct Jobs {
     pub lanes: Vec<Vec<Job>>,
 }
 
-/// A process that did something itself.
+/// A process that did work of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
     /// The process.
@@ -105,7 +106,7 @@ fn packed(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     lanes
 }
 
-/// Returns what a process did: its program and the file that it was about, as in `cc1 lvm.c`.
+/// Returns the work of a process as text: its program and the file that it worked on, as in `cc1 lvm.c`.
 #[must_use]
 pub fn job_name(trace: &Trace, process: ProcessId) -> String {
     let program = text_of(program_bytes(trace, process)).into_owned();
@@ -125,8 +126,8 @@ const SOURCES: &[&[u8]] = &[
     b"java",
 ];
 
-/// Returns the name of the file that a process was about: a source file, else its output, else its first argument that
-/// is no option.
+/// Returns the name of the file that a process worked on: a source file, else its output, else its first argument that
+/// is not an option.
 fn subject(trace: &Trace, process: ProcessId) -> Option<String> {
     let image = trace.processes.get(process.0 as usize)?.images.last()?;
     let words: Vec<&[u8]> = image
@@ -175,7 +176,7 @@ fn subject(trace: &Trace, process: ProcessId) -> Option<String> {
         .enumerate()
         .filter(plain)
         .find(|(_, word)| is_source(word));
-    // The first word after the options of `ar rcs libx.a` is what it does, and not a file.
+    // In `ar rcs libx.a`, the first word after the options is an operation, not a file.
     let first = words
         .iter()
         .enumerate()

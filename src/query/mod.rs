@@ -1,5 +1,5 @@
-//! Questions about a trace: what a row shows at this zoom, what an item is in full, who made whom, what a
-//! range adds up to. Answers are plain lists: no pixels, no colours, no window.
+//! Questions about a trace: the contents of a row at a zoom level, the details of an item, the origin of a process, the
+//! sums over a range. Answers are plain lists, without pixels, colours or a window.
 
 pub mod area;
 pub(crate) mod blobs;

@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{CpuId, EventId, RunId, ThreadId, Trace};
 
-/// The CPUs, and when each thread ran there.
+/// The CPUs, and the times at which each thread ran there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnCpus {
     /// The CPUs; empty: all CPUs.
@@ -21,7 +21,7 @@ pub(crate) struct OnCpus {
 }
 
 impl OnCpus {
-    /// Looks up who ran on `cpus`.
+    /// Finds the times at which threads ran on `cpus`.
     #[must_use]
     pub fn new(trace: &Trace, cpus: &[CpuId]) -> OnCpus {
         let mut found = OnCpus {
@@ -58,7 +58,7 @@ impl OnCpus {
         !self.cpus.is_empty()
     }
 
-    /// Returns whether a CPU is one of them; true for all if there is no choice.
+    /// Returns whether a CPU is one of these CPUs; true for all CPUs if there is no choice.
     #[must_use]
     pub fn has(&self, cpu: CpuId) -> bool {
         self.cpus.is_empty() || self.cpus.contains(&cpu)

@@ -21,7 +21,7 @@ use crate::trace::counters::CounterScope;
 use crate::trace::plots::{Measure, Plot};
 use crate::trace::{CounterTrack, CounterTrackId, EventId, SliceId, Trace};
 
-/// Events (or slices) that a thread looks at in one go.
+/// Number of events (or slices) that a thread examines at a time.
 const CHUNK: usize = 1 << 14;
 
 /// The numbers of one plot, sorted by time.
@@ -33,14 +33,14 @@ pub struct Samples {
     pub values: Vec<f64>,
     /// The events with the values.
     pub events: Vec<u32>,
-    /// The number of events that match; those without a number make no sample.
+    /// The number of events that match; matching events without a number make no sample.
     pub meant: u64,
 }
 
 /// Why there is no plot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlotError {
-    /// The filter is wrong, or asks for what the trace cannot have.
+    /// The filter is wrong, or needs something that the trace cannot have.
     Filter(ExpressionError),
     /// The job was cancelled.
     Cancelled,
@@ -85,7 +85,7 @@ pub(crate) fn filter_of(trace: &Trace, filter: &str) -> Result<Expression, Expre
 /// Gathers the numbers of a plot, in parallel. The job's progress counts events (slices for durations).
 ///
 /// # Errors
-/// If the filter cannot be used, or the job was cancelled.
+/// Errors if the filter cannot be used, or if the job was cancelled.
 pub fn samples_of(
     trace: &Trace,
     reader: &dyn Events,
@@ -256,7 +256,7 @@ pub fn with_plots(trace: &Trace, index: &Index, plots: &[MadePlot]) -> IndexedTr
     IndexedTrace { trace, index }
 }
 
-/// The counter track of a plot, if the trace has it.
+/// Returns the counter track of a plot, if the trace has it.
 #[must_use]
 pub fn track_of(trace: &Trace, plot: &Plot) -> Option<CounterTrackId> {
     let at = trace.plots.iter().position(|other| other == plot)?;
@@ -264,19 +264,19 @@ pub fn track_of(trace: &Trace, plot: &Plot) -> Option<CounterTrackId> {
     Some(CounterTrackId((first + at) as u32))
 }
 
-/// The plot that a counter track is, if it is one.
+/// Returns the plot of a counter track; `None` if the track is a recorded counter.
 #[must_use]
 pub fn plot_of(trace: &Trace, track: CounterTrackId) -> Option<&Plot> {
     let first = trace.counters.tracks.len().checked_sub(trace.plots.len())?;
     trace.plots.get((track.0 as usize).checked_sub(first)?)
 }
 
-/// Events that are asked what they have, at most.
+/// The most events whose fields are read.
 const MOST_ASKED: usize = 64;
-/// Events that are put to the filter for that, at most.
+/// The most events that are compared with the filter.
 const MOST_TRIED: usize = 200_000;
 
-/// The names of the numeric fields of the first events that match a filter, in their order.
+/// Returns the names of the numeric fields of the first events that match a filter, in the order of the fields.
 #[must_use]
 pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<String> {
     let expression = filter_of(trace, filter);
@@ -305,7 +305,7 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
             }
         }
     }
-    // The fields that all events have come last.
+    // Fields that every event has come last.
     names.sort_by_key(|name| is_common(name));
     names
 }

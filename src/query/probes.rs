@@ -1,5 +1,5 @@
-//! Probes and their hits: definitions, counts of the kernel and events of the trace in; one row for each probe, and
-//! the durations of those whose entries and returns found each other, out.
+//! Probes and their hits: definitions, counts of the kernel and events of the trace in; one row for each probe, and the
+//! durations of calls whose entry and return were matched, out.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -47,7 +47,7 @@ pub struct ProbeRow {
 }
 
 impl ProbeRow {
-    /// Entry, return or event, where it is defined or in the trace.
+    /// Returns whether the probe is an entry, a return or an event, by its definition or by the trace.
     #[must_use]
     pub fn sort(&self, table: &ProbeTable) -> Option<ProbeSort> {
         if let Some(probe) = self.definitions.first() {
@@ -93,7 +93,7 @@ pub struct ProbePair {
 }
 
 impl ProbePair {
-    /// The duration that `part` (0 to 1) of the calls do not exceed.
+    /// Returns the duration that the given part (0 to 1) of the calls do not exceed.
     #[must_use]
     pub fn quantile(&self, part: f64) -> i64 {
         let last = self.durations.len().saturating_sub(1);
@@ -109,7 +109,8 @@ impl ProbePair {
         (sum / self.durations.len().max(1) as i128) as i64
     }
 
-    /// How the durations are distributed: four steps to each doubling, from the shortest to the longest.
+    /// Returns the distribution of the durations, from the shortest to the longest. There are four buckets from one
+    /// power of two to the next.
     #[must_use]
     pub fn histogram(&self) -> Vec<Step> {
         let step_of = |ns: i64| ((ns.max(1) as f64).log2() * STEPS_A_DOUBLING).floor() as i32;
@@ -133,7 +134,7 @@ impl ProbePair {
     }
 }
 
-/// Steps of a histogram from one power of two to the next.
+/// Number of buckets of a histogram from one power of two to the next.
 pub(crate) const STEPS_A_DOUBLING: f64 = 4.0;
 
 /// One bucket of a histogram.
@@ -192,7 +193,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
         let counted = counted.get(row.event.as_str());
         row.hits = counted.map(|it| it.hits);
         row.misses = counted.and_then(|it| it.misses);
-        // Of several pairs, the one with the most calls.
+        // Of several pairs, the one with the most calls is used.
         let own_pairs = row.kinds.iter().filter_map(|kind| best_pairs.get(kind));
         row.pair = own_pairs
             .max_by_key(|&&index| (pairs[index].durations.len(), index))
@@ -209,13 +210,13 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
     ProbeTable { rows, pairs }
 }
 
-/// Rows that are being made, and where that of each event is.
+/// Rows that are being made, and the index of each event's row.
 #[derive(Default)]
 struct Rows {
     all: Vec<ProbeRow>,
     /// The indices of rows, by event and group.
     places: FxHashMap<String, FxHashMap<String, usize>>,
-    /// The first that is defined, by event.
+    /// The row of the first definition of each event.
     defined: FxHashMap<String, usize>,
 }
 
@@ -258,10 +259,10 @@ impl Rows {
     }
 }
 
-/// What an event shows of its probe.
+/// The properties of a probe that one of its events shows.
 #[derive(Default)]
 struct SeenProbe {
-    /// Where the probe is; empty if the event does not show it.
+    /// The place of the probe; empty if the event does not show it.
     place: String,
     sort: Option<ProbeSort>,
 }
@@ -310,7 +311,7 @@ fn seen(detail: &EventDetail) -> SeenProbe {
     }
 }
 
-/// The calls between entries and returns, by the kinds of both.
+/// Returns the calls between entries and returns, by the kinds of both.
 fn pairs(trace: &Trace) -> Vec<ProbePair> {
     let slices = &trace.slices;
     let is_probe: Vec<bool> = slices
@@ -386,7 +387,7 @@ fn events_of_kinds(trace: &Trace) -> Vec<EventsOfKind> {
     all
 }
 
-/// The events of these kinds in time order, at most `most`.
+/// Returns the events of these kinds in time order, at most `most`.
 #[must_use]
 pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
     let mut found = Vec::new();

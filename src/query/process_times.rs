@@ -97,12 +97,12 @@ impl ProcessTimes {
         self.rows.get(id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The processes above `id`, the root first, `id` itself last.
+    /// Returns the processes above `id`, starting with the root; `id` itself is last.
     #[must_use]
     pub fn path_to(&self, trace: &Trace, id: ProcessId) -> Vec<ProcessId> {
         let mut path = vec![id];
         let depth = self.depths.get(id.0 as usize).copied().unwrap_or(0);
-        // Circles were cut in the tree: the number of ancestors is the depth.
+        // Loops of parents were cut in the tree: the number of ancestors is the depth.
         for _ in 0..depth {
             let above = path
                 .last()
@@ -145,7 +145,8 @@ fn covered(span: TimeSpan, lives: impl Iterator<Item = TimeSpan>) -> i64 {
     sum
 }
 
-/// A process's program: the last one it ran, without its folder, else its name. Empty if neither is known.
+/// Returns a process's program: the last one that it ran, without its folder, else the process's name. Empty if neither
+/// is known.
 ///
 /// The name comes second because the kernel cuts it after 15 bytes, and threads can change it.
 #[must_use]
@@ -161,7 +162,7 @@ pub(crate) fn program_bytes(trace: &Trace, id: ProcessId) -> &[u8] {
     }
 }
 
-/// The same as text; its pid where it is not known.
+/// Returns a process's program as text; its pid if the program is not known.
 #[must_use]
 pub fn program_of(trace: &Trace, id: ProcessId) -> String {
     let name = program_bytes(trace, id);
@@ -171,7 +172,7 @@ pub fn program_of(trace: &Trace, id: ProcessId) -> String {
     }
 }
 
-/// The arguments of the last program that a process ran, in one line; its path where they are not known.
+/// Returns the arguments of the last program that a process ran, in one line; its path if the arguments are not known.
 #[must_use]
 pub fn arguments_of(trace: &Trace, id: ProcessId) -> String {
     let image = trace
@@ -188,7 +189,8 @@ pub fn arguments_of(trace: &Trace, id: ProcessId) -> String {
     words.join(" ")
 }
 
-/// The beginning of that line, of about `most` bytes: a linker may have megabytes of arguments.
+/// Returns the beginning of the line of [`arguments_of`], of about `most` bytes: a linker may have megabytes of
+/// arguments.
 #[must_use]
 pub(crate) fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> String {
     let image = trace
@@ -220,7 +222,8 @@ pub(crate) fn first_arguments_of(trace: &Trace, id: ProcessId, most: usize) -> S
     line
 }
 
-/// Returns whether all words, which are in lower case, are in a process's program, path or arguments, or are its pid.
+/// Returns whether all words are in a process's program, path or arguments, or are its pid. The words are in lower
+/// case.
 #[must_use]
 pub(crate) fn is_found(trace: &Trace, id: ProcessId, words: &[&str]) -> bool {
     let Some(process) = trace.processes.get(id.0 as usize) else {
@@ -239,12 +242,12 @@ pub(crate) fn is_found(trace: &Trace, id: ProcessId, words: &[&str]) -> bool {
     words.iter().all(|word| text.contains(word) || pid == *word)
 }
 
-/// A number that changed.
+/// A number from a time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountFrom {
     /// The time of the change.
     pub time: Timestamp,
-    /// The number from then on.
+    /// The number from this time on.
     pub count: u32,
 }
 
@@ -255,16 +258,16 @@ pub(crate) fn alive(trace: &Trace) -> Vec<CountFrom> {
     steps(lives)
 }
 
-/// Returns the degree of parallelism as steps: the number of living processes none of whose children live.
+/// Returns the degree of parallelism as steps: the number of living processes that have no living child.
 #[must_use]
 pub fn parallelism(trace: &Trace, times: &ProcessTimes) -> Vec<CountFrom> {
     let own = (0..times.rows.len() as u32).flat_map(|id| own_spans(trace, times, ProcessId(id)));
     steps(own)
 }
 
-/// The stretches of a process's life in which none of its children lived. A process that was there before the trace
-/// counts for nothing. One that never ends counts to the end of the trace if it runs a program and started nobody, else
-/// only as far as it was seen: it may wait for ever.
+/// Returns the stretches of a process's life in which none of its children lived; none for a process from before the
+/// trace. For a process without an end, the last stretch lasts to the end of the trace if the process ran a program and
+/// has no children. Otherwise it lasts until the process was last seen, because the process may only wait after that.
 fn own_spans(trace: &Trace, times: &ProcessTimes, id: ProcessId) -> Vec<TimeSpan> {
     let life = times.of(id).span;
     let Some(process) = trace
@@ -362,7 +365,7 @@ pub(crate) fn curve(steps: &[CountFrom], span: TimeSpan, most: usize) -> Vec<Cou
                 entry.count = entry.count.max(count);
             }
         } else {
-            // The value from before reaches into this part.
+            // The value before this part still holds at its start.
             let count = count.max(before);
             out.push(CountFrom { time, count });
             last = Some(bucket);

@@ -21,7 +21,7 @@ pub struct Visited {
 }
 
 impl ProcessTree {
-    /// Returns the forest. Parents that form a circle (in a damaged file) are cut: one of them becomes a root.
+    /// Returns the forest. A loop of parents (in a damaged file) is cut: one of its processes becomes a root.
     #[must_use]
     pub fn new(trace: &Trace) -> ProcessTree {
         let count = trace.processes.len();
@@ -29,7 +29,7 @@ impl ProcessTree {
             roots: Vec::new(),
             children: vec![Vec::new(); count],
         };
-        // 0: not looked at, 1: on the path being followed, 2: known to lead to a root.
+        // 0: not visited, 1: on the path that is being followed, 2: known to lead to a root.
         let mut marks = vec![0_u8; count];
         let mut cut = vec![false; count];
         for start in 0..count {

@@ -4,7 +4,7 @@
 //! open at the end of its file     |-----------------~    at least: to the last event of the file
 //! open at the end of its thread   |--------~             at least: to the end of the thread
 //! cut by an export                |--------~             at least: the part that the export contains
-//! its end was lost                |????????|             nothing: it ended at an unknown time before what follows
+//! its end was lost                |????????|             nothing: it ended at an unknown time before the next slice
 //! events were lost meanwhile      |----- gap ------~     at least: to where the gap begins
 //! ```
 
@@ -41,10 +41,10 @@ impl Length {
     }
 }
 
-/// The least durations of a trace's unfinished slices; made once for a walk over many of them.
+/// The least durations of a trace's unfinished slices; made once before many of them are read.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
-    /// By file: its gaps.
+    /// The gaps of each file.
     files: Vec<Gaps>,
 }
 
@@ -52,7 +52,7 @@ pub struct Seen {
 #[derive(Clone, Debug, Default)]
 struct Gaps {
     starts: Vec<i64>,
-    /// The latest end of each gap and of those before it.
+    /// For each gap, the latest end of it and all gaps before it.
     latest_ends: Vec<i64>,
 }
 
@@ -74,7 +74,7 @@ impl Gaps {
         }
     }
 
-    /// From when on an end after `start` may have been lost.
+    /// Returns the time in ns from which an end after `start` may have been lost.
     fn first_after(&self, start: i64) -> i64 {
         let after = self.starts.partition_point(|&gap| gap <= start);
         let is_inside = (after.checked_sub(1))
@@ -102,8 +102,8 @@ impl Seen {
         }
     }
 
-    /// Until when an unfinished slice certainly lasted; its start if nothing is certain. For others their end.
-    /// Panics if there is no such slice, as slices do.
+    /// Returns the time until which an unfinished slice certainly lasted; its start if nothing is certain. Returns the
+    /// end of a finished slice. Panics if there is no such slice.
     #[must_use]
     pub fn until(&self, trace: &Trace, id: SliceId) -> Timestamp {
         let row = id.0 as usize;
@@ -123,8 +123,8 @@ impl Seen {
         }
     }
 
-    /// Until when something that began at `start` in a file and was still open at the file's end certainly lasted: to
-    /// that end, or to the first gap in which its own end may have been lost.
+    /// Returns the time until which an item certainly lasted that began at `start` in a file and was still open at the
+    /// file's end: the end of the file, or the first gap in which the item's own end may have been lost.
     #[must_use]
     pub(crate) fn open_until(
         &self,
@@ -133,20 +133,20 @@ impl Seen {
         start: Timestamp,
     ) -> Timestamp {
         let lost_from = self.lost_from(file, start);
-        // The last event is in the last nanosecond of the file: nothing is known of the time after it.
+        // The last event is in the last nanosecond of the file: the time after it is unknown.
         let last = end_of(trace, file).0.saturating_sub(1);
         Timestamp(last.min(lost_from)).max(start)
     }
 
-    /// From when on the end of something that began at `start` in a file may have been lost, in ns.
+    /// Returns the time in ns from which the end of an item that began at `start` in a file may have been lost.
     fn lost_from(&self, file: Option<SourceId>, start: Timestamp) -> i64 {
         let gaps = self.files.get(file.map_or(0, |file| file.0 as usize));
         gaps.map_or(i64::MAX, |gaps| gaps.first_after(start.0))
     }
 
-    /// Returns the part of a slice's duration in ns where `inside` returns how many ns of a span count; of an unfinished
-    /// slice, the least duration. If the measured duration is not the drawn one, a part of the slice has the same share of
-    /// both. Panics if there is no such slice, as slices do.
+    /// Returns a part of a slice's duration in ns; `inside` returns how many ns of a drawn span belong to the part. For
+    /// an unfinished slice, it is a part of the least duration. If the measured duration differs from the drawn one,
+    /// the part is the same share of both. Panics if there is no such slice.
     #[must_use]
     pub(crate) fn part_of_duration(
         &self,
@@ -166,8 +166,8 @@ impl Seen {
         }
     }
 
-    /// The duration of a slice; of an unfinished one how long it certainly lasted. Panics if there is no such slice, as
-    /// slices do.
+    /// Returns the duration of a slice; for an unfinished slice, how long it certainly lasted. Panics if there is no
+    /// such slice.
     #[must_use]
     pub(crate) fn measure(&self, trace: &Trace, id: SliceId) -> Length {
         let (slices, row) = (&trace.slices, id.0 as usize);
@@ -194,7 +194,7 @@ impl Seen {
     }
 }
 
-/// Returns the span that a slice is drawn over. Panics if there is no such slice, as slices do.
+/// Returns the span that a slice is drawn over. Panics if there is no such slice.
 pub(crate) fn drawn_span(trace: &Trace, id: SliceId) -> TimeSpan {
     let (slices, row) = (&trace.slices, id.0 as usize);
     TimeSpan {
@@ -209,8 +209,8 @@ fn end_of(trace: &Trace, file: Option<SourceId>) -> Timestamp {
     file.map_or(trace.span, Source::span).end
 }
 
-/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics if
-/// there is no such slice, as slices do.
+/// Returns whether a slice is drawn to the end of its thread: if its end was not seen, it was still open then. Panics
+/// if there is no such slice.
 pub(crate) fn open_to_thread_end(trace: &Trace, id: SliceId) -> bool {
     thread_end(trace, id) == Some(trace.slice_end(id))
 }

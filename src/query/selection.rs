@@ -1,10 +1,10 @@
 //! The part of a trace to export: a time range, and optionally only some CPUs, processes, threads and tracks.
 //!
-//! Lists of processes, threads, tracks, counters and CPU tracks add up: an item that belongs to any of them is chosen. If
-//! one of the lists is not empty, items that belong to none are left out: global counters, and CPUs that `cpus` does not
-//! name. The track of a CPU shows all threads that run there, its interrupts and its counters. A thread
-//! brings what it did on tracks of its process as well: asynchronous slices that it began, their points, samples that
-//! it took. `cpus` leaves out what belongs to another CPU: see `on_cpus`.
+//! An item is chosen if it belongs to any of the listed processes, threads, tracks, counters and CPU tracks. If one of
+//! these lists is not empty, items that belong to none of them are left out, such as global counters, and CPUs that
+//! `cpus` does not name. The track of a CPU shows all threads that run there, its interrupts and its counters. A chosen
+//! thread includes its part of the tracks of its process: asynchronous slices that it began, their points, samples that
+//! it took. `cpus` leaves out everything that belongs to another CPU: see `on_cpus`.
 
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};
@@ -30,7 +30,7 @@ pub struct Selection {
     pub tracks: Vec<TrackId>,
     /// These counters.
     pub counters: Vec<CounterTrackId>,
-    /// What the tracks of these CPUs show.
+    /// These tracks of CPUs, with everything that they show.
     pub cpu_tracks: Vec<CpuId>,
     /// Only events of these kinds, for exporters that copy records; empty: all.
     pub kinds: Vec<KindId>,
@@ -81,12 +81,12 @@ impl Selection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
     None,
-    /// What chosen threads did on the track.
+    /// The slices, points and samples of chosen threads.
     OfThreads,
     All,
 }
 
-/// A selection as quick questions about one trace.
+/// A selection, prepared for fast lookups in one trace.
 #[derive(Clone, Debug)]
 pub struct Chosen<'a> {
     trace: &'a Trace,
@@ -105,7 +105,7 @@ pub struct Chosen<'a> {
 }
 
 impl<'a> Chosen<'a> {
-    /// Looks up what `selection` means.
+    /// Prepares a selection for a trace.
     #[must_use]
     pub fn new(trace: &'a Trace, selection: &Selection) -> Chosen<'a> {
         let mut chosen = Chosen {
@@ -163,7 +163,7 @@ impl<'a> Chosen<'a> {
     /// Determines for each track and counter which part is chosen.
     fn share_out(&mut self, selection: &Selection) {
         let trace = self.trace;
-        // By process: whether chosen threads of it may have done something on its tracks.
+        // By process: whether chosen threads of it may have slices, points or samples on its tracks.
         let mut has_threads = vec![false; trace.processes.len()];
         let mut has_homeless = false;
         for (thread, &is_chosen) in trace.threads.iter().zip(&self.threads) {
@@ -262,8 +262,8 @@ impl<'a> Chosen<'a> {
         end.is_some_and(|end| end <= self.span.start)
     }
 
-    /// Returns whether the trace continues after the range: then unfinished items are cut at the range's end, as is
-    /// everything that lasts beyond it.
+    /// Returns whether the trace continues after the range: then everything that lasts beyond the range, and unfinished
+    /// items, are cut at the range's end.
     #[must_use]
     pub(crate) fn ends_before_trace(&self) -> bool {
         self.span.end < self.trace.span.end
@@ -296,7 +296,8 @@ impl<'a> Chosen<'a> {
         self.has_runs_of(cpu) && (self.has_thread(thread) || self.has_cpu_track(cpu))
     }
 
-    /// Returns whether a thread's states are chosen: not if it ran on none of the CPUs in the range.
+    /// Returns whether a thread's states are chosen. They are not if the thread ran on none of the chosen CPUs in the
+    /// range.
     #[must_use]
     pub(crate) fn has_states_of(&self, id: ThreadId) -> bool {
         self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
@@ -385,7 +386,8 @@ impl<'a> Chosen<'a> {
         }
     }
 
-    /// The row of the chosen sample of a counter that is in force when the range starts, if it was taken before.
+    /// Returns the row of the chosen sample of a counter whose value holds at the range's start, if the sample was
+    /// taken before the range.
     #[must_use]
     pub(crate) fn sample_at_start(&self, id: CounterTrackId) -> Option<u32> {
         let track = self.trace.counters.tracks.get(id.0 as usize)?;

@@ -28,7 +28,7 @@ impl SliceKinds {
         }
     }
 
-    /// The kinds that labels have; a label's number is a place in this list.
+    /// Returns the kinds that labels have; a label's number is an index into this list.
     #[must_use]
     pub fn present(&self) -> &[SliceKind] {
         &self.present

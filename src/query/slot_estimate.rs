@@ -9,13 +9,14 @@ use crate::base::Nanos;
 /// The duration of a build with a number of job slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotEstimate {
-    /// It cannot take less.
+    /// The lower bound of the duration.
     pub least: Nanos,
-    /// It need not take more.
+    /// The upper bound of the duration.
     pub most: Nanos,
 }
 
-/// Returns the bounds for `slots` job slots; `work` is the time of all jobs, `chain` that of the critical chain.
+/// Returns the bounds for `slots` job slots; `work` is the total time of all jobs, `chain` is the length of the
+/// critical chain.
 #[must_use]
 pub fn with_slots(work: Nanos, chain: Nanos, slots: u32) -> SlotEstimate {
     let slots = i64::from(slots.max(1));

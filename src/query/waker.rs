@@ -40,7 +40,7 @@ pub struct InterruptWaker {
 }
 
 impl Waker {
-    /// The thread, if it was one.
+    /// Returns the thread, if it was a thread.
     #[must_use]
     pub fn thread(&self) -> Option<ThreadId> {
         match self {
@@ -54,11 +54,12 @@ impl Waker {
         self.thread().filter(|&id| id != ThreadId::IDLE)
     }
 
-    /// The thread's name and number, or what the interrupt is called.
+    /// Returns the thread's name and number, or the interrupt's name.
     #[must_use]
     pub fn text(&self, trace: &Trace) -> String {
         match self {
-            // In an interrupt of a file that does not have the events' flags, or as an idle CPU was asked to do it.
+            // The waker is the idle thread if an interrupt on an idle CPU woke the thread (and the file lacks the
+            // events' flags), or if another CPU asked the idle CPU to do it.
             Waker::Thread(ThreadId::IDLE) => "an idle CPU".to_owned(),
             Waker::Thread(thread) => trace.thread_title(*thread),
             Waker::Interrupt(interrupt) => interrupt.text(trace),
@@ -67,7 +68,7 @@ impl Waker {
 }
 
 impl InterruptWaker {
-    /// The name of its handler; `None` if it is not recorded.
+    /// Returns the name of its handler; `None` if it is not recorded.
     #[must_use]
     pub(crate) fn handler(&self, trace: &Trace) -> Option<String> {
         let slice = self.slices.first().map(|&slice| Item::Slice(slice));
@@ -75,7 +76,7 @@ impl InterruptWaker {
         recorded.or_else(|| Some(trace.text(self.name?).into_owned()))
     }
 
-    /// The name of its handler, else its kind in words.
+    /// Returns the name of its handler, or else its kind in words.
     #[must_use]
     pub fn text(&self, trace: &Trace) -> String {
         let kind = || self.kind.map_or("an interrupt", Interrupt::words);
@@ -96,7 +97,7 @@ pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     let cpu = event.and_then(|id| trace.events.get(id).cpu).map(CpuId);
     let of_flags = state.notes.interrupt();
     let mut slices = interrupts_at(trace, cpu, state.start);
-    // A hard interrupt of which nothing was recorded may have come inside a softirq.
+    // A hard interrupt without recorded events may have happened inside a softirq.
     let is_inside = |slice: &SliceId| match of_flags {
         Some(Interrupt::Hard | Interrupt::Nmi) => kind_of(trace, *slice) != Some(Interrupt::Soft),
         _ => true,
@@ -119,7 +120,7 @@ pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
     state.waker.map(Waker::Thread)
 }
 
-/// The kind of a handler; timers run in both.
+/// Returns the kind of a handler; timers run in both kinds of interrupts.
 fn kind_of(trace: &Trace, slice: SliceId) -> Option<Interrupt> {
     match trace.slices.label(slice).family {
         Family::Softirqs => Some(Interrupt::Soft),
@@ -169,7 +170,7 @@ fn rows_of(trace: &Trace, track: TrackId) -> &[SliceRow] {
         .unwrap_or(&[])
 }
 
-/// The interrupts of a track around `time` (those that end just then, too), the innermost first.
+/// Returns the interrupts of a track around `time` (including those that end at `time`), the innermost first.
 fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
     let slices = &trace.slices;
     let rows = rows_of(trace, track).iter().rev();
@@ -179,7 +180,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
             .starts
             .partition_point(range, |start| start <= time.0);
         let at = row.slices.start + after.checked_sub(1)? as u32;
-        // An interrupt whose end was lost is not evidence for what came later.
+        // An interrupt whose end was lost does not count as running at a later time.
         (!slices.is_unfinished(at as usize)
             && slices.end(at as usize) >= time.0
             && slices.starts.at(at as usize) < time.0)
@@ -188,7 +189,7 @@ fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
     found.filter(|slice| is_interrupt(trace, *slice)).collect()
 }
 
-/// The topmost slice of a track that ended last before `time`.
+/// Returns the topmost slice of a track that ended last before `time`.
 fn last_before(trace: &Trace, track: TrackId, time: Timestamp) -> Option<SliceId> {
     let slices = &trace.slices;
     let row = rows_of(trace, track).first()?;

@@ -1,11 +1,11 @@
 //! Why a thread waited: explains a wait by hops, from the moment when the thread ran again back to the start of the wait:
 //! who woke the thread, what the waker did and waited for before, who woke the waker, and so on.
 //!
-//! The walk goes back in time from the moment the thread runs again. A ready thread was woken by somebody: if
-//! that happened inside an interrupt, softirq or timer on the waker's CPU, it was not the thread which was
-//! interrupted that woke it but the interrupt; what came before it is then the sleep itself. Otherwise the walk
-//! continues with the waker. The hops follow each other without holes, so their shares add up to one.
-//! Of a chain of very many hops, short ones that follow each other become one.
+//! The walk goes back in time from the moment when the thread runs again. If a ready thread was woken inside an
+//! interrupt, softirq or timer on the waker's CPU, the interrupt woke it, not the interrupted thread: the walk then
+//! continues with the sleep of the same thread before the wakeup. Otherwise the walk continues with the waker. The hops
+//! follow each other without holes, so their shares add up to one. Of a chain of very many hops, short ones that follow
+//! each other become one.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,11 +16,11 @@ use crate::query::item::title;
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{CpuId, SliceId, State, StateId, ThreadId, ThreadState, Trace};
 
-/// Most hops of a chain: of longer ones, short hops that follow each other become one.
+/// The most hops of a chain: in a longer chain, short hops that follow each other become one.
 pub const MAX_HOPS: usize = 256;
-/// Most hops that are kept while a chain is followed.
+/// The most hops that are kept while a chain is followed.
 const MOST_KEPT: usize = 1 << 16;
-/// Most steps back.
+/// The most steps back.
 const MOST_STEPS: usize = 20_000_000;
 
 /// Why a thread waited.
@@ -39,22 +39,22 @@ pub struct Chain {
 /// How the walk back ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainEnd {
-    /// The start of the wait.
+    /// It reached the start of the wait.
     Whole,
-    /// After very many steps.
+    /// It was stopped after very many steps.
     TooLong,
-    /// Threads that seem to have woken each other at the same time.
+    /// It met threads that seem to have woken each other at the same time.
     Cycle,
-    /// The trace does not contain what the last thread did before.
+    /// The trace does not contain the earlier activity of the last thread.
     Unknown,
 }
 
 /// One hop of a chain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hop {
-    /// What happened during the hop.
+    /// The activity during the hop.
     pub kind: HopKind,
-    /// The thread that did it (for interrupts: the interrupted thread, if it is known).
+    /// The thread of the hop (for interrupts: the interrupted thread, if it is known).
     pub thread: Option<ThreadId>,
     /// The CPU on which the thread ran, or the interrupt happened.
     pub cpu: Option<CpuId>,
@@ -72,7 +72,7 @@ pub struct Hop {
     pub spans_loss: bool,
 }
 
-/// What happens during a hop.
+/// The activity during a hop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HopKind {
     /// The thread ran.
@@ -93,12 +93,12 @@ pub enum HopKind {
     Created,
     /// Several short hops.
     Several,
-    /// The trace does not say.
+    /// The trace does not contain what happened.
     Unknown,
 }
 
 impl HopKind {
-    /// The words for it.
+    /// Returns the words for the kind.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -132,7 +132,7 @@ impl Hop {
         }
     }
 
-    /// Returns what happens, in words.
+    /// Returns the activity, in words.
     #[must_use]
     pub fn what(&self) -> String {
         let mut words = match self.kind {
@@ -161,7 +161,8 @@ impl Chain {
         Some(waker_of(trace, &trace.states.get(state))?.text(trace))
     }
 
-    /// The way through the timeline: at each point, whose row (a CPU's for interrupts).
+    /// Returns the way through the timeline: at each point, an item of the row of the thread (or of the CPU, for
+    /// interrupts).
     #[must_use]
     pub fn path(&self) -> Vec<(Item, Timestamp)> {
         let mut path = Vec::with_capacity(self.hops.len() * 2);
@@ -194,7 +195,7 @@ pub fn chain_at(trace: &Trace, thread: ThreadId, time: Timestamp) -> Option<Chai
     chain(trace, StateId(waits.next()?))
 }
 
-/// Why the thread of `state` waited. `None` if that is not a wait.
+/// Returns why the thread of `state` waited; `None` if the state is not a wait.
 #[must_use]
 pub fn chain(trace: &Trace, state: StateId) -> Option<Chain> {
     if state.0 as usize >= trace.states.len() || !is_wait(trace.states.states[state.0 as usize]) {
@@ -245,7 +246,7 @@ pub fn longest_wait(trace: &Trace, thread: ThreadId, span: TimeSpan) -> Option<S
         let of_row = TimeSpan::new(start, end_of(trace, *row));
         of_row.intersection(span).duration()
     };
-    // Of equally long waits, the first.
+    // Of equally long waits, the first one is used.
     let longest = waits.rev().max_by_key(inside)?;
     (inside(&longest) > Nanos(0)).then_some(StateId(longest))
 }
@@ -262,11 +263,11 @@ fn end_of(trace: &Trace, row: u32) -> Timestamp {
     Timestamp(trace.states.ends[row as usize].at_most(trace.span.end.0))
 }
 
-/// Where the walk back continues.
+/// The item at which the walk back continues.
 enum Step {
-    /// With the row before that one, of the same thread.
+    /// At the row before this one, of the same thread.
     Before(u32),
-    /// With what another thread did then.
+    /// At the state of another thread at this time.
     Thread(ThreadId, Timestamp),
 }
 
@@ -275,7 +276,7 @@ struct Walk<'a> {
     wait: TimeSpan,
     /// The latest first.
     hops: Vec<Hop>,
-    /// The rows that were met at `met_at`.
+    /// The rows that were visited at the time `met_at`.
     met: FxHashSet<u32>,
     met_at: Timestamp,
 }
@@ -332,7 +333,7 @@ impl Walk<'_> {
             ThreadState::Preempted => self.push(HopKind::Preempted, state, time),
             ThreadState::Created => {
                 self.push(HopKind::Created, state, time);
-                // The walk continues with the thread that made it.
+                // The walk continues with the thread that created it.
                 let maker = (state.event).and_then(|event| self.trace.events.thread(event));
                 if let Some(maker) = maker.filter(|it| *it != thread) {
                     return Step::Thread(maker, state.start);
@@ -357,7 +358,7 @@ impl Walk<'_> {
             }
             Some(Waker::Interrupt(interrupt)) => {
                 self.push_interrupts(&interrupt, ready.start);
-                // The interrupt came from outside: until then it slept.
+                // The interrupt came from outside: before it, the thread slept.
                 Step::Before(ready.id.0)
             }
             // The thread only yielded its CPU, or its waker is not known.
@@ -472,7 +473,7 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
         );
         run.intersection(span).duration()
     };
-    // The longest single run represents its thread: many short runs together are not the fault of any of them.
+    // The rival is the thread with the longest single run: many short runs do not explain the wait.
     let longest = rows
         .take(4096)
         .filter(|&row| runs.threads[row as usize] != thread.0)
@@ -480,7 +481,7 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
     hop.rival = longest.map(|row| ThreadId(runs.threads[row as usize]));
 }
 
-/// Makes one hop of short ones that follow each other, so that at most `limit` are left. The longest stay as they are.
+/// Merges short hops that follow each other, so that at most `limit` hops are left. The longest hops are not merged.
 fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
     if hops.len() <= limit {
         return;
@@ -508,7 +509,7 @@ fn merge_short(hops: &mut Vec<Hop>, limit: usize) {
     }
 }
 
-/// Several hops, the latest first, as one.
+/// Returns several hops, the latest first, merged into one.
 fn merged(several: &[Hop]) -> Hop {
     let all = || several.iter();
     let span = all().fold(several[0].span, |span, hop| span.union(hop.span));

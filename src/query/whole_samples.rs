@@ -7,8 +7,8 @@ use crate::trace::{EventId, Trace};
 /// Whole numbers up to this one are exact as doubles; a double of this value may be a larger one that was rounded.
 pub(crate) const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Returns the value of a counter's sample (by its row) as the whole number that its event contains; `None` if the double in
-/// the column is exact, or is no such number. `track` is the counter's name.
+/// Returns the value of a counter's sample (by its row) as the whole number that its event contains; `None` if the
+/// double in the column is exact, or is not a whole number. `track` is the counter's name.
 #[must_use]
 pub(crate) fn whole_value(
     trace: &Trace,
@@ -17,7 +17,7 @@ pub(crate) fn whole_value(
     track: &[u8],
 ) -> Option<i128> {
     let value = *trace.counters.values.get(row)?;
-    // Not a number is not exact either, and no field matches it.
+    // NaN is not exact either, and no field matches it.
     if value.abs() < MOST_EXACT || !value.is_finite() {
         return None;
     }

@@ -61,7 +61,7 @@ pub(super) const ARGUMENTS: TableDef = TableDef {
 /// The values of events, by event.
 struct ArgumentRows {
     events: Vec<EventId>,
-    /// By event: the number of the rows before it; followed by the number of all rows.
+    /// By event: the number of rows before the event's rows. The last entry is the number of all rows.
     firsts: Vec<usize>,
 }
 
@@ -177,7 +177,7 @@ fn value_cells(value: &ValueRef<'_>) -> [Cell<'static>; 4] {
             let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             ["bytes".into(), Cell::None, digits.into(), Cell::None]
         }
-        // Lists are taken apart before.
+        // Lists were split into their elements before.
         ValueRef::List(_) => ["null".into(), Cell::None, Cell::None, Cell::None],
     }
 }
@@ -210,7 +210,7 @@ impl RowSource for ArgumentRows {
                 }
                 row += 1;
             });
-            // A file that is cut short while it is read has fewer fields than were counted.
+            // If the file is truncated while it is read, the event has fewer fields than were counted.
             at = at.max(self.firsts[index + 1].min(end));
             event = self.firsts.partition_point(|&first| first <= at);
         }

@@ -1,16 +1,16 @@
-//! Many rows of a table at once, as typed columns: what TSV, CSV, JSON and Parquet are written from.
+//! Many rows of a table at once, as typed columns: the input of the TSV, CSV, JSON and Parquet writers.
 //!
 //! ```text
 //! columns of the trace -> Fill (one for each column of the table) -> Values of 1,024 rows -> lines, or pages of Parquet
 //!                                                                \-> one value          -> Cell -> a pane
 //! ```
 //!
-//! A long table describes each of its columns once, as a [`Fill`]. A slice on its way: the table `slices` lists its rows
-//! as numbers of slices in order of time. A writer asks for a [`Batch`] of 1,024 rows. Each slice is read out of its
-//! packed blocks once; then the fill of `ts` puts the starts into [`Values::Ints`], and the fill of `name` puts the
-//! numbers of the names into [`Values::Names`], and no text is touched. The TSV writer turns the starts into digits and
-//! copies names that it escaped once. The Parquet writer passes the starts to an encoder as they are, and each name is in
-//! its dictionary once. A pane that shows the slice asks for its cells: the same fills in a batch of one row.
+//! A long table describes each of its columns once, as a [`Fill`]. An example: the table `slices` lists its rows as
+//! numbers of slices in order of time. A writer asks for a [`Batch`] of 1,024 rows. Each slice is read from its packed
+//! blocks once; then the fill of `ts` puts the starts into [`Values::Ints`], and the fill of `name` puts the numbers of
+//! the names into [`Values::Names`], without reading any text. The TSV writer turns the starts into digits and copies
+//! names that it escaped once. The Parquet writer passes the starts to an encoder as they are, and each name is in its
+//! dictionary once. A pane that shows the slice asks for its cells: the same fills in a batch of one row.
 //!
 //! A short table makes its rows as cells ([`super::rows::RowsOfIds`]): a batch of it consists of [`Values::Cells`].
 
@@ -44,7 +44,7 @@ pub(crate) enum Values<'a> {
     Cells(Vec<Cell<'a>>),
 }
 
-/// Texts with numbers.
+/// Texts that are referred to by numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Names<'a> {
     /// Strings of the trace, by [`StringId`].
@@ -78,7 +78,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Replaces the values by numbers of which some may need more than 63 bits.
+    /// Replaces the values by numbers, some of which may need more than 63 bits.
     pub(crate) fn keys(&mut self, values: impl Iterator<Item = Option<u64>> + Clone) {
         let narrow = |value: Option<u64>| value.map(|value| i64::try_from(value).ok());
         match values.clone().all(|value| narrow(value) != Some(None)) {
@@ -106,14 +106,14 @@ impl<'a> Values<'a> {
         column.extend(values);
     }
 
-    /// Returns the cells, which are none if the values were of another kind.
+    /// Returns the cells; they are empty if the values were of another kind.
     fn as_cells(&mut self) -> &mut Vec<Cell<'a>> {
         if !matches!(self, Values::Cells(_)) {
             *self = Values::Cells(Vec::new());
         }
         match self {
             Values::Cells(cells) => cells,
-            // Not reached: the lines above made it cells.
+            // Not reached: the lines above replaced the values by cells.
             _ => unreachable!("values that were replaced by cells are cells"),
         }
     }
@@ -191,11 +191,11 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Rows of which a [`Fill`] puts the values of one column into a batch.
+/// The rows from which a [`Fill`] makes the values of one column.
 pub(crate) struct Rows<'a, 'r, R, K> {
     /// The trace.
     pub loaded: &'a LoadedTrace,
-    /// What the source of the rows knows.
+    /// The data of the source of the rows.
     pub known: &'a K,
     /// The rows, as they were read for all columns.
     pub rows: &'r [R],

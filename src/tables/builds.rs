@@ -112,7 +112,7 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
     }),
 };
 
-/// For panes only: the reason why a step comes after the one before, or what a wait waited for, as text.
+/// For panes only: the reason why a step follows the one before, or of a wait, as text.
 pub(crate) const WHY: ColumnDef<'static> = ColumnDef::text(
     "why",
     "Why after the one above",
@@ -235,7 +235,7 @@ pub(super) const PARALLELISM: TableDef = TableDef {
     rows: Rows::Trace(parallelism_rows),
 };
 
-/// The numbers of working and living processes from a time on.
+/// The numbers of working and living processes from a point in time on.
 struct AtOnce {
     time: Timestamp,
     working: u32,

@@ -19,7 +19,7 @@ pub enum Cell<'a> {
     None,
     /// A whole number: a count, a key, bytes, or nanoseconds.
     Int(i128),
-    /// The least duration in ns of something that never ended; exports contain no value for it.
+    /// The least duration in ns of an item that never ended; exports contain no value for it.
     AtLeast(i128),
     /// A floating point number.
     Float(f64),
@@ -27,12 +27,12 @@ pub enum Cell<'a> {
     Text(CellText<'a>),
 }
 
-/// The text of a cell: one of the trace or of the rows' source, or one that was made for the cell.
+/// The text of a cell: a text of the trace or of the rows' source, or a text that was made for the cell.
 #[derive(Clone, Debug)]
 pub enum CellText<'a> {
     /// A text that outlives the cell.
     Of(&'a str),
-    /// A text that was made; a short one is in place.
+    /// A text that was made for the cell; a short text is stored in the cell itself.
     Made(CompactString),
 }
 
@@ -92,7 +92,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the same value without reference to the trace.
+    /// Returns the same value with its own text.
     #[must_use]
     pub fn into_owned(self) -> Cell<'static> {
         match self {
@@ -105,7 +105,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Returns the same value, with this cell's text.
+    /// Returns the same value, which borrows this cell's text.
     pub(crate) fn borrowed(&self) -> Cell<'_> {
         match self {
             Cell::Text(text) => Cell::Text(CellText::Of(text)),
@@ -116,8 +116,9 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Compares two cells of a column: `None` comes first; an unfinished duration counts as what is certain of it, and
-    /// is longer than a known one of that length; numbers in texts compare by value (`CPU 2` before `CPU 10`).
+    /// Compares two cells of a column: `None` comes first; an unfinished duration is compared by its certain length,
+    /// and is longer than a known duration of the same length; numbers in texts compare by value (`CPU 2` before `CPU
+    /// 10`).
     pub(crate) fn order(&self, other: &Cell<'_>) -> Ordering {
         match (self, other) {
             (Cell::None, Cell::None) => Ordering::Equal,

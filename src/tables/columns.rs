@@ -34,7 +34,7 @@ pub enum Unit {
     Percent,
     /// Parts of the whole, from 0 to 1; displayed as percent.
     Fraction,
-    /// A change relative to the value before; infinite if that value was zero or nothing is left.
+    /// A change relative to the value before; infinite if that value was zero, or if the new value is zero.
     Change,
 }
 
@@ -68,7 +68,7 @@ pub enum ColumnKind {
 pub enum Weight {
     /// Last: the column identifies the rows, or they are sorted by it.
     Key,
-    /// Late: the column is what the table is about.
+    /// Late: the column contains the main values of the table.
     Main,
     /// Early: the column is for scripts and special questions.
     Minor,

@@ -102,7 +102,7 @@ pub(crate) const CHANGES: [ColumnDef<'static>; 8] = [
     ColumnDef::duration("sum_right", "Total right", "Total duration, on the right"),
 ];
 
-/// What was compared, and which change is the first column.
+/// The kind of comparison, and the change that is in the first column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub what: CompareWhat,

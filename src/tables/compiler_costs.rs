@@ -1,4 +1,4 @@
-//! The tables of what compilers spent their time on.
+//! The tables of the costs of compilers: headers, templates, passes, and the sums that compilers write.
 
 use super::columns::NAME;
 use super::rows::RowsOfIds;
@@ -8,7 +8,7 @@ use crate::query::Item;
 use crate::query::compiler_costs::{CompilerCost, compiler_costs};
 use crate::query::compiler_totals::{CompilerTotal, compiler_totals};
 
-/// Headers, templates and passes with what they cost.
+/// Headers, templates and passes with their costs.
 pub(crate) const COMPILER_COSTS: TableDef = TableDef {
     name: "compiler_costs",
     title: "Headers, templates, passes",

@@ -18,13 +18,13 @@ pub struct TableDef {
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [ColumnDef<'static>],
-    /// What data sets contain of it.
+    /// The columns of the table in data sets; `None` if data sets do not contain it.
     pub stored: Option<Stored>,
     /// Where its rows come from.
     pub rows: Rows,
 }
 
-/// What data sets contain of a table, under the names that Perfetto has where it has them.
+/// The form of a table in data sets. Names are those of Perfetto's tables where Perfetto has the same table or column.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored {
     /// The table's name in data sets.
@@ -65,9 +65,10 @@ impl std::fmt::Debug for TableDef {
 pub enum Rows {
     /// From a trace: the function returns the rows for a scope.
     Trace(fn(&Scope<'_>) -> Box<dyn RowSource>),
-    /// From the answer to a question. The command that asks it, without the program's name: `chain --thread TID FILE`.
+    /// From the answer to a question. The text is the command that asks it, without the program's name: `chain --thread
+    /// TID FILE`.
     Answer(&'static str),
-    /// From the state of the window, which no command has.
+    /// From the state of the window; no command prints the table.
     Window,
 }
 
@@ -88,7 +89,7 @@ impl TableDef {
         matches!(self.rows, Rows::Trace(_))
     }
 
-    /// Returns the columns in data sets, each with its index in the rows, under its name there.
+    /// Returns the columns in data sets, each with its index in the rows and under its name in data sets.
     pub fn stored_columns(&self) -> impl Iterator<Item = (usize, ColumnDef<'static>)> {
         let of = self.stored.map_or(&[][..], |stored| stored.columns);
         let more = self.stored.map_or(&[][..], |stored| stored.more);
@@ -122,7 +123,7 @@ pub struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    /// Returns whether a slice is in the part, at least some of it.
+    /// Returns whether at least a part of a slice is in the selection.
     pub(super) fn has_slice(&self, track: TrackId, slice: u32) -> bool {
         let (slices, row) = (&self.loaded.trace.slices, slice as usize);
         let start = Timestamp(slices.starts.at(row));

@@ -215,7 +215,7 @@ pub(crate) fn file_rows(files: Vec<ListedFile>, list: Arc<FileList>) -> impl Row
     })
 }
 
-/// Pairs of processes: one read what the other had written.
+/// Pairs of processes: one read a file that the other had written.
 pub(super) const FILE_DEPENDENCIES: TableDef = TableDef {
     name: "file_dependencies",
     title: "File dependencies",

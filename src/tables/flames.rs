@@ -81,7 +81,7 @@ pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
     rows.collect()
 }
 
-/// Returns a sum of times: a lower bound if some of what was added up never ended.
+/// Returns a sum of times: a lower bound if it contains unfinished slices.
 fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell<'static> {
     match (unfinished, unit) {
         (1.., FlameUnit::Nanos) => Cell::AtLeast(sum.into()),
@@ -89,10 +89,10 @@ fn bounded(sum: i64, unfinished: u64, unit: FlameUnit) -> Cell<'static> {
     }
 }
 
-/// The quantity of which a call tree shows shares.
+/// The quantity whose shares a call tree shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
-    /// Total time: callers are above what they call.
+    /// Total time: callees are below their callers.
     Total,
     /// Own time: callers are below.
     Own,

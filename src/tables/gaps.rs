@@ -79,11 +79,11 @@ fn is_chosen_cpu(scope: &Scope<'_>, loss: &UnplacedLoss) -> bool {
 pub(crate) enum GapRow {
     /// A gap of the file.
     Gap(GapId),
-    /// Lost events whose place is not known.
+    /// Lost events that belong to no gap.
     Unplaced(UnplacedLoss),
 }
 
-/// Returns at most `most` rows: the gaps in order of time, then the lost events that the file counts and does not place.
+/// Returns at most `most` rows: the gaps in order of time, then the lost events that the file counts without a gap.
 pub(crate) fn gaps_and_more(loaded: &LoadedTrace, most: usize) -> Vec<GapRow> {
     let gaps = loaded.index.gaps.all().ids().map(GapRow::Gap);
     let others = loaded.trace.unplaced_losses().into_iter();

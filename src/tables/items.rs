@@ -64,7 +64,7 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     }
 }
 
-/// What the columns of long tables contain about threads, by thread; the last entry is about things of no thread.
+/// The values of long tables' columns about threads, by thread; the last entry is for rows without a thread.
 pub(crate) struct Owners {
     /// The numbers of the processes.
     pub pids: Vec<Option<u64>>,
@@ -111,7 +111,7 @@ impl Owners {
         (index + 1 < self.tids.len()).then_some(index as i64)
     }
 
-    /// Returns the index of what is known about a thread, or about no thread.
+    /// Returns the index of the entry for a thread, or for rows without a thread.
     pub fn index(&self, id: impl Into<Option<ThreadId>>) -> usize {
         let nobody = self.tids.len() - 1;
         id.into().map_or(nobody, |id| nobody.min(id.0 as usize))

@@ -253,7 +253,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
 pub(crate) const EXIT: ColumnDef<'static> =
     ColumnDef::text("exit", "Exit", "Exit code, or the signal that killed it");
 
-/// For panes only: how long the process lived; if the trace ends before, at least how long.
+/// For panes only: the lifetime of the process; a lower bound if the trace ends before the process does.
 pub(crate) const LIVED: ColumnDef<'static> =
     ColumnDef::duration("lived", "Duration", "How long it lived");
 

@@ -1,4 +1,5 @@
-//! What a trace contains, as tables: one description of each, for the panes, the clipboard, files, and the terminal.
+//! The contents of a trace as tables: one description of each table, for the panes, the clipboard, files, and the
+//! terminal.
 //!
 //! ```text
 //! TableDef (name, title, columns, rows) -> RowSource (cells on demand) -> gui/table, export/rows, export/aligned

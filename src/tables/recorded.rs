@@ -85,7 +85,7 @@ fn event_rows(ids: impl Ids<EventId> + 'static, known: EventTexts) -> Box<dyn Ro
     })
 }
 
-/// What is the same in many rows of tables of events.
+/// Values that are the same in many rows of tables of events.
 pub(super) struct EventTexts {
     /// The names of the kinds of events.
     pub kinds: Vec<String>,

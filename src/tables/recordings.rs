@@ -75,7 +75,7 @@ pub(crate) fn recording_rows(loaded: &LoadedTrace, size_bytes: u64) -> Vec<MadeR
     ])]
 }
 
-/// What is known of a recording by names.
+/// Named properties of a recording.
 pub(crate) const RECORDING_LABEL: TableDef = TableDef {
     name: "recording_labels",
     title: "Labels",

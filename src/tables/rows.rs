@@ -47,9 +47,9 @@ pub trait RowSource: Send + Sync {
         None
     }
 
-    /// Returns a number if making a row's cells may take longer than a frame, because events are decoded from compressed
-    /// data: such cells are made by a task, and the rows are not sorted. Sources with the same number have the same rows
-    /// as far as both have any.
+    /// Returns a number if making a row's cells may take longer than a frame, because events are decoded from
+    /// compressed data: such cells are made by a task, and the rows are not sorted. Two sources with the same number
+    /// have the same rows, but one may have more rows at its end.
     fn slow_key(&self) -> Option<u64> {
         None
     }
@@ -90,7 +90,7 @@ pub(crate) fn each_row(
     Ok(())
 }
 
-/// Appends the cells of a row with id `I`; `K` is what its source knows.
+/// Appends the cells of a row with id `I`; `K` is the data of its source.
 pub(crate) type CellsOf<I, K> = for<'a> fn(&'a LoadedTrace, &'a K, &'a I, &mut Vec<Cell<'a>>);
 
 /// Rows that are numbered by ids of the trace or of `known`.
@@ -127,7 +127,7 @@ impl<I, K> RowsOfIds<I, K> {
         RowsOfIds { item, ..self }
     }
 
-    /// Returns the rows as a tree; `key` returns the number by which a row is known ([`RowSource::key`]).
+    /// Returns the rows as a tree; `key` returns the key of a row ([`RowSource::key`]).
     pub fn nested(self, depth: fn(&I) -> u32, key: fn(&I) -> u32) -> RowsOfIds<I, K> {
         RowsOfIds {
             depth,
@@ -181,8 +181,9 @@ impl<I: Send + Sync> Ids<I> for Vec<I> {
     }
 }
 
-/// Rows of a long table: the columns are described one by one, and filled for many rows at a time (see [`super::batch`]).
-/// `I` numbers the rows, `R` is a row as it was read from the trace, `K` is what the source knows.
+/// Rows of a long table: the columns are described one by one, and filled for many rows at a time (see
+/// [`super::batch`]). `I` is the id of a row, `R` is a row as it was read from the trace, `K` is the data of the
+/// source.
 pub(crate) struct ColumnsOfIds<L, I, R: 'static, K: 'static> {
     /// The rows in their order.
     pub ids: L,
@@ -237,7 +238,7 @@ impl<L: Ids<I>, I: Send + Sync, R: 'static, K: Send + Sync + 'static> RowSource
     }
 }
 
-/// A row whose cells are made already.
+/// A row whose cells were made in advance.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MadeRow {
     /// The cells, by column.

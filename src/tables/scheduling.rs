@@ -197,7 +197,7 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
     })
 }
 
-/// What is the same in many rows of the table.
+/// Values that are the same in many rows of the table.
 struct StateTexts {
     owners: Owners,
     /// The name and number of each thread.

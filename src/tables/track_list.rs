@@ -47,7 +47,7 @@ enum TrackRow {
     Counter(CounterTrackId),
 }
 
-/// What a track belongs to.
+/// The owner of a track.
 #[derive(Default)]
 struct Home {
     kind: &'static str,

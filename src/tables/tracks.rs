@@ -74,7 +74,7 @@ pub(super) const SLICES: TableDef = TableDef {
     rows: Rows::Trace(slices),
 };
 
-/// A slice with what comes before its number in the order of the table.
+/// A slice with the values by which the rows of the table are sorted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Keyed {
     start: i64,
@@ -84,19 +84,19 @@ struct Keyed {
     row: u32,
 }
 
-/// A slice with its row of slices, which a search would have to find.
+/// A slice with its row of slices, so that the row need not be searched.
 struct OnRow {
     id: SliceId,
     row: u32,
 }
 
-/// What is the same in many rows of the table.
+/// Values that are the same in many rows of the table.
 struct SliceTexts {
     depths: Vec<u32>,
     /// The name of each track.
     tracks: Vec<String>,
     owners: Owners,
-    /// By slice: its duration without that of the slices directly below it. Made when it is asked for.
+    /// By slice: its duration without that of its direct children. Computed when it is first needed.
     own_ns: OnceLock<Vec<Option<i64>>>,
 }
 
@@ -173,7 +173,7 @@ struct SliceOfTable {
     /// The index of its thread in [`Owners`].
     owner: usize,
     pid: Option<u64>,
-    /// The process of an asynchronous track, which the thread does not decide.
+    /// The process of an asynchronous track; the thread of a slice does not determine it.
     process: Option<ProcessId>,
 }
 
@@ -356,7 +356,7 @@ fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
     })
 }
 
-/// What is the same in many rows of the table.
+/// Values that are the same in many rows of the table.
 struct InstantTexts {
     /// The name of each track.
     tracks: Vec<String>,

@@ -30,7 +30,7 @@ pub(crate) const HOPS: TableDef = TableDef {
 /// For panes only: the thread (with its number) or interrupt of the hop.
 pub(crate) const WHO: ColumnDef<'static> =
     ColumnDef::text("who_in_full", "Who", "The thread, or the interrupt");
-/// For panes only: the thread that had the CPU, for an interrupt without a name.
+/// For panes only: the thread that was on the CPU, for an interrupt without a name.
 pub(crate) const BEHIND: ColumnDef<'static> = ColumnDef::text(
     "behind",
     "Behind",

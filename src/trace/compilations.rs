@@ -1,5 +1,5 @@
-//! What compilers did in slices of the traces that they write of themselves. Found on demand: most traces have no such
-//! slices.
+//! The work of compilers in slices of the traces that they write of themselves. It is computed on demand: most traces
+//! have no such slices.
 
 use super::Trace;
 use super::slices::SliceLabel;
@@ -7,7 +7,7 @@ use crate::base::Strings;
 use crate::event::{CompilerWork, SliceKind};
 
 impl SliceLabel {
-    /// Returns what a compiler did in the slices with this label, by their name. `strings` is the trace's.
+    /// Returns the work of a compiler in the slices with this label, by their name. `strings` is the trace's.
     #[must_use]
     pub(crate) fn compiler_work(&self, strings: &Strings) -> CompilerWork {
         match self.kind {
@@ -20,8 +20,8 @@ impl SliceLabel {
 }
 
 impl Trace {
-    /// Returns whether a compiler wrote what it spent its time on. Fast for traces without such slices, however many
-    /// names they have.
+    /// Returns whether a compiler recorded its work in the trace. This is fast also for traces with many names and
+    /// without such slices.
     #[must_use]
     pub(crate) fn has_compilations(&self) -> bool {
         let Some(name) = self.strings.find(CompilerWork::COMPILATION_NAME) else {

@@ -13,7 +13,7 @@ pub struct CounterTrackId(pub u32);
 pub struct CounterTrack {
     /// Name of the counter, shown at the left.
     pub name: StringId,
-    /// What the counter belongs to.
+    /// The owner of the counter.
     pub scope: CounterScope,
     /// Rows of the counter's samples, sorted by time.
     pub samples: Range<u32>,
@@ -21,7 +21,7 @@ pub struct CounterTrack {
     pub range: (f64, f64),
 }
 
-/// What a counter belongs to.
+/// The owner of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CounterScope {
     /// The whole machine.
@@ -48,8 +48,8 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Returns the samples of `track` that are valid in `span`: from the one valid at its start to the last before its
-    /// end.
+    /// Returns the samples of `track` whose values hold in `span`: from the sample that holds at its start to the last
+    /// sample before its end.
     #[must_use]
     pub(crate) fn in_force(&self, track: &CounterTrack, span: TimeSpan) -> Range<u32> {
         let times = &self.times[track.samples.start as usize..track.samples.end as usize];

@@ -1,4 +1,4 @@
-//! Threads, processes and CPUs: each row is one thing only, even if the file reused its number.
+//! Threads, processes and CPUs: each row is a single thread, process or CPU, even if the system reused its number.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub struct Cpu {
 /// One life of a thread (task).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// The thread's number as people know it.
+    /// The thread's number in the system (tid).
     pub tid: u64,
     /// The file's own id of the thread (etrace upid, FXT koid), else the tid.
     pub key: u64,
@@ -47,17 +47,17 @@ pub struct Thread {
     pub process: Option<ProcessId>,
     /// The thread's last name.
     pub name: StringId,
-    /// Its place in its process, smaller ones first, if the file states it.
+    /// Its rank among the threads of its process, smaller ones first, if the file states it.
     pub rank: Option<i64>,
     /// Time of creation, if the trace contains it.
     pub start: Option<Timestamp>,
     /// End time, if the trace contains it.
     pub end: Option<Timestamp>,
-    /// When the thread did anything.
+    /// The times of the thread's first and last event.
     pub seen: SeenTimes,
 }
 
-/// The times of the first and the last event of something; equal if it has one event.
+/// The times of the first and the last event of a thread or process; equal if it has one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenTimes {
     /// The first time.
@@ -67,7 +67,7 @@ pub struct SeenTimes {
 }
 
 impl SeenTimes {
-    /// Returns the times of something with one event.
+    /// Returns the times of a thread or process with one event.
     pub(crate) const fn once(time: Timestamp) -> SeenTimes {
         SeenTimes {
             first: time,
@@ -75,7 +75,7 @@ impl SeenTimes {
         }
     }
 
-    /// Includes the times of another sight.
+    /// Includes the times of other events.
     pub(crate) fn include(&mut self, other: SeenTimes) {
         self.first = self.first.min(other.first);
         self.last = self.last.max(other.last);
@@ -100,7 +100,7 @@ impl Thread {
 /// One life of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// The process's number as people know it.
+    /// The process's number in the system (pid).
     pub pid: u64,
     /// The file's own id of the process, else the pid.
     pub key: u64,
@@ -110,9 +110,9 @@ pub struct Process {
     pub main_thread: Option<ThreadId>,
     /// The process's last name.
     pub name: StringId,
-    /// What the file adds to the name.
+    /// Text that the file adds to the name.
     pub labels: StringId,
-    /// Its place among other processes, smaller ones first, if the file states it.
+    /// Its rank among other processes, smaller ones first, if the file states it.
     pub rank: Option<i64>,
     /// Time of creation, if the trace contains it. If [`made`](Self::made) is `None`, the fork was lost, and this is
     /// the earliest time at which the process is known to exist.
@@ -131,13 +131,13 @@ pub struct Process {
     pub images: Vec<ProgramImage>,
     /// Number of files that the process opened.
     pub opens: u32,
-    /// Parts of the environment as `NAME=value` strings, as far as the file has it; each is shared by the processes that
-    /// have it.
+    /// Parts of the environment as `NAME=value` strings, as far as the file contains it; each part is shared by several
+    /// processes.
     pub environment: Vec<Arc<[StringId]>>,
 }
 
 impl Process {
-    /// Returns a process of which only the numbers are known.
+    /// Returns a process with only its numbers; everything else is unknown.
     #[must_use]
     pub fn new(pid: u64, key: u64) -> Process {
         Process {
@@ -160,8 +160,8 @@ impl Process {
         }
     }
 
-    /// Returns whether the process may be a thread of its parent: it never ran a program, and the file does not say how
-    /// it was created.
+    /// Returns whether the process may be a thread of its parent: it never ran a program, and the file does not contain
+    /// how it was created.
     #[must_use]
     pub fn may_be_thread(&self) -> bool {
         self.made == Some(ForkSort::Unknown) && self.images.is_empty() && self.parent.is_some()
@@ -202,7 +202,7 @@ pub struct ThreadMap {
 
 const ABSENT: u32 = u32::MAX;
 const MANY: u32 = u32::MAX - 1;
-/// Keys from here on are kept in a hash map (the kernel's pids end at 2^22).
+/// Keys at or above this one are stored in a hash map (the kernel's pids end at 2^22).
 const DENSE_LIMIT: u32 = 1 << 22;
 
 impl ThreadMap {

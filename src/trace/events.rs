@@ -85,20 +85,20 @@ impl Events {
         &self.segments[after - 1]
     }
 
-    /// Returns an event. Panics if there is no such event, as slices do.
+    /// Returns an event. Panics if there is no such event.
     #[must_use]
     pub fn get(&self, id: EventId) -> Event {
         let segment = self.segment_of(id);
         segment.event(id.0 - segment.first)
     }
 
-    /// Returns the lane of an event. Panics if there is no such event, as slices do.
+    /// Returns the lane of an event. Panics if there is no such event.
     #[must_use]
     pub fn lane_of(&self, id: EventId) -> u32 {
         self.segment_of(id).lane
     }
 
-    /// Returns whether an event is in the lane of a CPU. Panics if there is no such event, as slices do.
+    /// Returns whether an event is in the lane of a CPU. Panics if there is no such event.
     #[must_use]
     pub(crate) fn is_in_lane_of_cpu(&self, id: EventId) -> bool {
         self.segment_of(id).cpu.is_some()

@@ -1,4 +1,4 @@
-//! Operations on files, and which thread did them.
+//! Operations on files, and the threads that performed them.
 
 use super::entities::ThreadId;
 use super::segments::EventId;
@@ -11,7 +11,7 @@ pub(crate) use crate::event::keys::OpenPaths;
 pub struct FileUse {
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// The thread that did it, if it is known.
+    /// The thread that performed it, if it is known.
     pub thread: Option<ThreadId>,
     /// The operation.
     pub op: FileOp,
@@ -75,7 +75,7 @@ impl Access {
         }
     }
 
-    /// Returns the access in a word or two.
+    /// Returns the access in one or two words.
     #[must_use]
     pub fn word(self) -> &'static str {
         match (self.reads, self.writes) {
@@ -88,7 +88,7 @@ impl Access {
 }
 
 impl FileUse {
-    /// Returns the operation in a word or two.
+    /// Returns the operation in one or two words.
     #[must_use]
     pub fn word(&self) -> &'static str {
         match self.op {

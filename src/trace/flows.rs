@@ -17,7 +17,7 @@ pub struct Flow {
     pub key: u64,
     /// The flow's name.
     pub name: StringId,
-    /// What the arrow means.
+    /// The meaning of the arrow.
     pub kind: FlowKind,
     /// The start: time, thread, slice and event.
     pub from: FlowPoint,
@@ -62,7 +62,7 @@ pub struct LoneFlow {
 pub struct Flows {
     /// The arrows, sorted by start time.
     pub rows: Vec<Flow>,
-    /// (slice, arrow), sorted: both ends of every arrow, as far as they are in slices.
+    /// (slice, arrow), sorted: one entry for each end of an arrow that is in a slice.
     pub by_slice: Vec<(u32, u32)>,
     /// Flow events that make no arrow, sorted by event.
     pub lone: Vec<LoneFlow>,

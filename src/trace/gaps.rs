@@ -11,7 +11,7 @@ use crate::event::{Gap, TraceInfo};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GapId(pub u32);
 
-/// Lost events that the recorder counted for a CPU, and that no gap of the file places.
+/// Lost events that the recorder counted for a CPU and that belong to no gap of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnplacedLoss {
     /// The file; `None` if the trace has one file only.
@@ -23,8 +23,8 @@ pub(crate) struct UnplacedLoss {
 }
 
 impl Trace {
-    /// Returns the lost events that the recorder counted beyond those of all gaps, by file and CPU. Where a gap has no
-    /// count, or belongs to no CPU, the counted events may be its.
+    /// Returns the lost events that the recorder counted beyond those of all gaps, by file and CPU. If a gap has no
+    /// count, or belongs to no CPU, these events may have been lost in that gap.
     #[must_use]
     pub(crate) fn unplaced_losses(&self) -> Vec<UnplacedLoss> {
         let sources = (0..).map(SourceId).zip(&self.sources);
@@ -75,7 +75,7 @@ impl Trace {
     }
 }
 
-/// Returns the counted losses of one file that none of its gaps places, by CPU.
+/// Returns the counted losses of one file that belong to none of its gaps, by CPU.
 fn unplaced(gaps: &[Gap], info: &TraceInfo, source: Option<SourceId>) -> Vec<UnplacedLoss> {
     let mut rest: FxHashMap<u32, u64> = FxHashMap::default();
     for loss in &info.losses {

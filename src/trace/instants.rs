@@ -1,5 +1,5 @@
 //! Instants: points on tracks, 1 or 2 bytes each where neighbours are close in the file (see `packed`). Only the event
-//! is stored; it has all else.
+//! is stored; everything else is read from the event.
 
 use std::ops::Range;
 
@@ -30,13 +30,14 @@ impl Instants {
         self.events.is_empty()
     }
 
-    /// Returns the event of an instant. Panics if there is no such row, as slices do.
+    /// Returns the event of an instant. Panics if there is no such row.
     #[must_use]
     pub fn event(&self, id: InstantId) -> EventId {
         EventId(self.events.at(id.0 as usize))
     }
 
-    /// The events of a track's instants, which are these rows. Panics if there are no such rows, as slices do.
+    /// Returns the events of a track's instants; `rows` are the rows of these instants. Panics if there are no such
+    /// rows.
     pub fn of(&self, rows: &Range<u32>) -> impl ExactSizeIterator<Item = u32> + Clone + '_ {
         self.events.range(rows.start as usize..rows.end as usize)
     }

@@ -60,7 +60,7 @@ use std::ops::Range;
 /// All contents of one file, or of several files on one axis.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// The file's facts about itself.
+    /// The information that the file contains about itself.
     pub info: TraceInfo,
     /// From the first event to just after the last.
     pub span: TimeSpan,
@@ -274,7 +274,7 @@ impl Trace {
     }
 
     /// Returns the first nanosecond after a slice; a slice that never ended lasts to the end of its file. Panics if
-    /// there is no such slice, as slices do.
+    /// there is no such slice.
     #[must_use]
     pub fn slice_end(&self, id: SliceId) -> Timestamp {
         Timestamp(self.slices.end(id.0 as usize).at_most(self.span.end.0))
@@ -353,7 +353,7 @@ impl Trace {
 #[derive(Default)]
 struct LostEvents {
     count: u64,
-    /// More may have been lost.
+    /// Whether more events may have been lost.
     is_bound: bool,
 }
 

@@ -1,11 +1,11 @@
-//! The search for rows that overlap a span, among rows with a start and an end each that follow one another, and for a
-//! row in a list of rows.
+//! Searches for the rows that overlap a span, among rows that each have a start and an end and do not overlap each
+//! other; and for a row in a list of rows.
 
 use crate::base::{Maybe, TimeSpan};
 use std::ops::Range;
 
-/// Returns the rows within `range` that overlap `span`. The rows of `range` are sorted, and none starts before the row
-/// before it has ended.
+/// Returns the rows within `range` that overlap `span`. The rows of `range` are sorted, and each starts at or after the
+/// end of the row before it.
 pub(super) fn overlapping(
     starts: &[i64],
     ends: &[Maybe<i64>],

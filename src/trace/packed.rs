@@ -1,7 +1,7 @@
 //! Columns of numbers that are close to their neighbours, packed with as few bits as each block of 128 numbers needs.
 //!
 //! ```text
-//! block: least value i64 | where its bits start u32 | width u8      value: what it is above the least, `width` bits
+//! block: least value i64 | offset of its bits u32 | width u8      value: `width` bits, added to the least value
 //! ```
 //!
 //! A value is found in constant time: its bits are within the 8 bytes from a byte boundary, as widths are at most 57
@@ -194,7 +194,7 @@ impl<T: Number> Packed<T> {
         self.count == 0
     }
 
-    /// Returns the value of a row. Panics if there is no such row, as slices do.
+    /// Returns the value of a row. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn at(&self, row: usize) -> T {
@@ -219,7 +219,7 @@ impl<T: Number> Packed<T> {
         (row < self.count).then(|| self.at(row))
     }
 
-    /// Returns the values of `rows`, in order. Panics if there are no such rows, as slices do.
+    /// Returns the values of `rows`, in order. Panics if there are no such rows.
     pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
         rows.map(|row| self.at(row))
     }

@@ -1,4 +1,4 @@
-//! Plots that the user made: which events, and which of their numbers.
+//! Plots that the user made: the events, and the number of each event that is plotted.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plot {
-    /// The events: the name of a kind, or an expression.
+    /// The events that are plotted: the name of a kind, or an expression.
     pub filter: String,
     /// The number: an argument by its name, or the word of a [`Measure`].
     pub field: String,
@@ -16,11 +16,11 @@ pub struct Plot {
 /// A number of events and slices that can be plotted besides arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// How long each slice took, in ns.
+    /// The duration of each slice, in ns.
     Duration,
-    /// The time since the event before, in ns.
+    /// The time since the previous event, in ns.
     Gap,
-    /// How many events there were so far.
+    /// The number of events so far.
     Count,
 }
 

@@ -26,7 +26,7 @@ pub struct Runs {
     pub end_states: Vec<ThreadState>,
     /// The switch that started the run; none if it started before the trace. Use [`Runs::event`].
     pub events: Vec<Maybe<u32>>,
-    /// Rows of which only a part is known, ascending: open at the end of their file, if several files share one axis, or
+    /// Rows that are only partly known, ascending: open at the end of their file, if several files share one axis, or
     /// cut by an export. They lasted at least as long as they are drawn.
     pub partial: Vec<u32>,
     /// The runs of each CPU, by [`CpuId`].

@@ -24,8 +24,8 @@ pub struct Segment {
     pub first: u32,
     /// Converts the columns' times, kinds and keys to the trace's, if several files share one axis.
     pub origin: Option<Arc<Origin>>,
-    /// Event times are multiples of this, in ns, where it is above 1. What the columns' times have beyond keeps the file's
-    /// order among events of one time.
+    /// Event times are multiples of this number of ns, if it is above 1. The rest of the columns' times only keeps the
+    /// file's order among events of one time.
     pub resolution_ns: i64,
     /// The events, sorted by time; shared by all traces that contain them.
     pub columns: Arc<EventColumns>,
@@ -58,14 +58,14 @@ pub struct Event {
 }
 
 impl Segment {
-    /// Returns the time of event `index` of this segment. Panics if there is no such event, as slices do.
+    /// Returns the time of event `index` of this segment. Panics if there is no such event.
     #[inline]
     #[must_use]
     pub fn time(&self, index: u32) -> Timestamp {
         self.shifted(self.rounded(self.columns.time(index)))
     }
 
-    /// Returns the time of event `index` with what orders it among events of one time.
+    /// Returns the time of event `index`, not rounded: it orders events that have the same rounded time.
     pub(crate) fn order(&self, index: u32) -> Timestamp {
         self.shifted(self.columns.time(index))
     }
@@ -112,7 +112,7 @@ impl Segment {
             None => time,
             Some(origin) => time.saturating_add(Nanos(origin.shift.0.saturating_neg())),
         };
-        // A rounded time is at or after `time` from the next multiple on.
+        // A rounded time is at or after `time` only if it is at or after the next multiple of the resolution.
         let time = match (self.rounded(time), self.resolution_ns) {
             (rounded, step @ 2..) if rounded != time => rounded.saturating_add(Nanos(step)),
             _ => time,

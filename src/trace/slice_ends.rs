@@ -71,8 +71,7 @@ impl Ends {
         ends
     }
 
-    /// Returns the end of a slice that starts at `start`; none if it never ended. Panics if there is no such row,
-    /// as slices do.
+    /// Returns the end of a slice that starts at `start`; none if it never ended. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, start: i64) -> Maybe<i64> {
@@ -118,7 +117,7 @@ impl Finishes {
     }
 
     /// Returns the event that ended a slice whose begin is event `begin`; none if there is no such event. Panics if
-    /// there is no such row, as slices do.
+    /// there is no such row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: usize, begin: u32) -> Maybe<u32> {
@@ -166,7 +165,7 @@ pub(crate) struct EndExceptions {
     pub long: Exceptions<Maybe<i64>>,
     /// End events, by row.
     pub far: Exceptions<Maybe<u32>>,
-    /// Rows whose end was not recorded; the end that they have is where they are drawn to.
+    /// Rows whose end was not recorded; their `end` is only the end of the drawn slice.
     pub unended: Vec<u32>,
 }
 
@@ -245,7 +244,7 @@ mod tests {
                 assert_eq!(ends.get(row, start), end, "{row}");
                 assert_eq!(finishes.get(row, begin), finish, "{row}");
             }
-            // Many exceptions take no more room than no column at all.
+            // Even with many exceptions, the memory is at most that of the plain values.
             assert!(ends.memory_bytes() <= rows.len() * 8 + 16);
         }
         let (ends, finishes) = columns(&plain);

@@ -28,9 +28,9 @@ pub struct SliceLabel {
     pub name: StringId,
     /// The category or system.
     pub category: StringId,
-    /// The family: how the slice was made of events.
+    /// The family: how the slice was made from events.
     pub family: Family,
-    /// What the slice is about.
+    /// The kind of work that the slice represents.
     pub kind: SliceKind,
 }
 
@@ -51,7 +51,7 @@ pub struct Slices {
     pub finishes: Finishes,
     /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
     pub unended: Vec<u32>,
-    /// Rows of `unended` that certainly lasted until where they are drawn to: an export cut them there; ascending.
+    /// Rows of `unended` that certainly lasted until their drawn end, because an export cut them there; ascending.
     pub cut: Vec<u32>,
     /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
     /// Use [`Slices::measured`].
@@ -122,24 +122,24 @@ impl Slices {
         self.starts.is_empty()
     }
 
-    /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else
-    /// none (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the
-    /// start. Panics if there is no such row, as slices do.
+    /// Returns where the drawn slice ends: its end if it was seen, else the time that proves that it is over, else none
+    /// (with several files on one axis: the end of its file). A duration is [`Slices::own_end`] minus the start. Panics
+    /// if there is no such row.
     #[inline]
     #[must_use]
     pub fn end(&self, row: usize) -> Maybe<i64> {
         self.ends.get(row, self.starts.at(row))
     }
 
-    /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. Not sorted
-    /// within a row. Panics if there is no such row, as slices do.
+    /// Returns the first nanosecond after a slice; `None` if its end was not seen, also with several files. These ends
+    /// are not sorted within a row. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn own_end(&self, row: usize) -> Option<i64> {
         self.end(row).get().filter(|_| !self.is_unended(row))
     }
 
-    /// Returns whether a slice's end was not seen. Panics if there is no such row, as slices do.
+    /// Returns whether a slice's end was not seen. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn is_unfinished(&self, row: usize) -> bool {
@@ -158,7 +158,7 @@ impl Slices {
     }
 
     /// Returns where the drawn slice ends; none if it was still open at the end of its file. Sorted within a row.
-    /// Panics if there is no such row, as slices do.
+    /// Panics if there is no such row.
     #[inline]
     #[must_use]
     pub fn open_end(&self, row: usize) -> Maybe<i64> {
@@ -202,7 +202,7 @@ impl Slices {
         self.measured.get(found.ok()?).map(|entry| entry.1)
     }
 
-    /// As [`Slices::measured`], without slices that an export cut: of these the file contains a share of the duration.
+    /// As [`Slices::measured`], without slices that an export cut: the file contains only a share of their duration.
     #[inline]
     #[must_use]
     pub(crate) fn own_measured(&self, row: usize) -> Option<i64> {
@@ -224,7 +224,7 @@ impl Slices {
         }
     }
 
-    /// Returns what [`Slice::duration`] returns for a slice. Panics if there is no such row, as slices do.
+    /// Returns the same as [`Slice::duration`], for the slice with this row number. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn duration(&self, row: usize) -> Option<Nanos> {
@@ -235,7 +235,7 @@ impl Slices {
     }
 
     /// Returns the event that ended a slice; `None` if it is unfinished or was recorded whole. Panics if there is no
-    /// such row, as slices do.
+    /// such row.
     #[inline]
     #[must_use]
     pub(crate) fn finish(&self, row: usize) -> Option<EventId> {
@@ -243,7 +243,7 @@ impl Slices {
         event.get().map(EventId)
     }
 
-    /// Returns the slice that a slice is nested in. Panics if there is no such row, as slices do.
+    /// Returns the slice that a slice is nested in. Panics if there is no such row.
     #[inline]
     #[must_use]
     pub(crate) fn parent(&self, row: usize) -> Option<SliceId> {
@@ -269,7 +269,7 @@ impl Slices {
         self.begins = Packed::new(&begins);
     }
 
-    /// Returns a slice. Panics if there is no such row, as slices do.
+    /// Returns a slice. Panics if there is no such row.
     #[must_use]
     pub fn get(&self, id: SliceId) -> Slice {
         let i = id.0 as usize;

@@ -20,7 +20,7 @@ pub enum PlacedBy {
     /// Computed from the contents of the files.
     #[default]
     Evidence,
-    /// Nobody: a compiler's trace starts with the process that wrote it, as the clocks have nothing in common.
+    /// A guess: a compiler's trace starts with the process that wrote it, because their clocks cannot be compared.
     Alignment,
     /// The user.
     User,
@@ -47,7 +47,7 @@ pub struct Source {
     pub threads: Range<u32>,
     /// Rows of the file's processes.
     pub processes: Range<u32>,
-    /// The process of another file that wrote this one: the file's threads and tracks are its own.
+    /// The process of another file that wrote this file: the file's threads and tracks belong to that process.
     pub home: Option<ProcessId>,
     /// Rows of the file's tracks that belong to no thread, CPU or process.
     pub loose_tracks: Range<u32>,
@@ -68,7 +68,8 @@ impl Source {
         self.origin.shift
     }
 
-    /// Returns whether the file's place is only aligned with something that is likely to have been at the same time.
+    /// Returns whether the file's offset is a guess: the file is aligned with something that probably happened at the
+    /// same time.
     #[must_use]
     pub(crate) fn is_aligned(&self) -> bool {
         self.placed_by == PlacedBy::Alignment

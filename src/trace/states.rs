@@ -69,7 +69,7 @@ pub struct States {
     pub notes: Vec<StateNotes>,
     /// The event that started the state.
     pub events: Vec<Maybe<u32>>,
-    /// Rows of which only a part is known, ascending: open at the end of their file, if several files share one axis, or
+    /// Rows that are only partly known, ascending: open at the end of their file, if several files share one axis, or
     /// cut by an export. They lasted at least as long as they are drawn.
     pub partial: Vec<u32>,
     /// The states of each thread, by [`ThreadId`].
@@ -161,8 +161,8 @@ impl States {
         contains(&self.partial, row)
     }
 
-    /// Returns the thread that woke the state's thread, or that was interrupted by what woke it; `None` if the state did
-    /// not start with a wakeup, or the waker is not known.
+    /// Returns the thread that woke the state's thread, or the thread that was interrupted by the interrupt that woke
+    /// it; `None` if the state did not start with a wakeup, or the waker is not known.
     #[must_use]
     pub(crate) fn woken_in(&self, id: StateId) -> Option<ThreadId> {
         let at = id.0 as usize;

@@ -11,7 +11,7 @@ pub struct TrackId(pub u32);
 /// A track.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// What the track belongs to.
+    /// The owner of the track.
     pub kind: TrackKind,
     /// The track's name; empty: it has the name of its owner.
     pub name: StringId,
@@ -21,7 +21,7 @@ pub struct Track {
     pub instants: Range<u32>,
 }
 
-/// What a track belongs to.
+/// The owner of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TrackKind {
     /// A CPU: interrupts, softirqs, timers, whichever thread ran.

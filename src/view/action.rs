@@ -82,7 +82,7 @@ pub enum Action {
     SelectRows(Vec<RowKey>),
     /// Select the track of the selected or pointed-at item; a second time, select all tracks.
     SelectTrack,
-    /// Close what covers the timeline; else clear the selection; else close the search.
+    /// Close a dialog or bar that covers the timeline; else clear the selection; else close the search.
     Deselect,
     /// Clear the selection.
     DeselectItems,

@@ -29,9 +29,9 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
             let (starts, ends) = (&trace.runs.starts, &trace.runs.ends);
             !overlapping(starts, ends, trace.runs.on(cpu), span).is_empty()
         }
-        // The rows that they stand for are asked.
+        // The lanes that they summarise decide.
         LaneKind::Profile { .. } | LaneKind::Summary(..) => false,
-        // What ran when is always worth a look.
+        // A lane of jobs always counts as active.
         LaneKind::Jobs(_) => true,
         LaneKind::States(thread) => {
             let (starts, ends) = (&trace.states.starts, &trace.states.ends);
@@ -43,8 +43,8 @@ fn is_active(trace: &Trace, lane: LaneKind, span: TimeSpan) -> bool {
                     ThreadState::Running | ThreadState::Runnable | ThreadState::Preempted
                 )
             };
-            // A single state over the whole span counts only if it is a busy one; several states mean that something
-            // happened.
+            // A single state over the whole span counts only if it is a busy one; several states mean that the thread
+            // did something.
             states.len() > 1 || (states.len() == 1 && is_busy(states.start))
         }
         LaneKind::Slices(row) => trace

@@ -1,4 +1,5 @@
-//! Carries out actions: takes an action, changes the `ViewState`, returns what the program around it must do.
+//! Carries out actions: takes an action, changes the `ViewState`, returns the effects that the program around it must
+//! carry out.
 
 use super::action::{Action, Marker};
 use super::anchor::anchor_of;
@@ -100,7 +101,7 @@ fn carry_out(
 ) -> Option<Effect> {
     match action {
         Action::Show(span) => go(state, span, Step::Jump, now),
-        // What the user drags follows at once, without a glide.
+        // A dragged view follows the pointer at once, without a glide.
         Action::Drag(span) => {
             go(state, span, Step::Drift, now);
             state.motion = Motion::Jump;

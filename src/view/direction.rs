@@ -3,8 +3,8 @@
 /// Direction along a track or in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// To the one before.
+    /// To the previous one.
     Previous,
-    /// To the one after.
+    /// To the next one.
     Next,
 }

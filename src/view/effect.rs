@@ -1,4 +1,4 @@
-//! What the view asks of the program around it.
+//! The requests of the view to the program around it.
 
 use super::direction::Direction;
 use super::export_order::ExportOrder;

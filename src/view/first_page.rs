@@ -1,16 +1,17 @@
-//! What is unfolded on the first page of a trace, by what the trace has. What the user folds, and a saved view, beat it.
+//! The rows that are open on the first page of a trace, depending on its content. Rows that the user opened or closed,
+//! and a saved view, take precedence.
 //!
-//! The first rule that applies decides; the timeline's rows are in the order of the outline.
+//! The first rule that applies is used; the timeline's rows are in the order of the outline.
 
 use super::outline::{Node, Outline};
 use super::row::{LaneKind, RowKey, RowKind};
 use crate::trace::{Trace, TrackKind};
 
-/// What the first page depends on.
+/// The content of the trace on which the first page depends.
 struct Has {
     /// Processes of a build: programs that started programs.
     jobs: bool,
-    /// Context switches: what threads waited for.
+    /// Context switches, from which the states of threads follow.
     states: bool,
     /// Slices on tracks of CPUs: interrupts.
     interrupts: bool,
@@ -29,7 +30,7 @@ enum At {
     OpenUpTo(usize),
 }
 
-/// What is open at first in traces of one kind.
+/// The rows that are open at first in traces of one kind.
 struct Rule {
     applies: fn(&Has) -> bool,
     cpus: At,
@@ -39,9 +40,9 @@ struct Rule {
     processes: At,
 }
 
-/// From the most telling facts to the least.
+/// Sorted by how informative the content is, the most informative first.
 const RULES: &[Rule] = &[
-    // A build: what ran when; each process is a row, in the tree below.
+    // A build: the jobs first; each process is a row, in the tree below.
     Rule {
         applies: |has| has.jobs && !has.states,
         cpus: At::Closed,
@@ -49,7 +50,7 @@ const RULES: &[Rule] = &[
         asyncs: At::Closed,
         processes: At::Closed,
     },
-    // Scheduling: who ran where, and what each thread waited for.
+    // Scheduling: the runs of the CPUs, and the waits of each thread.
     Rule {
         applies: |has| has.states,
         cpus: At::Open,
@@ -57,7 +58,7 @@ const RULES: &[Rule] = &[
         asyncs: At::OpenUpTo(4),
         processes: At::Open,
     },
-    // Interrupts alone: the CPUs are all there is.
+    // Only interrupts: the trace has tracks of CPUs only.
     Rule {
         applies: |has| has.interrupts && !has.slices,
         cpus: At::Open,
@@ -98,7 +99,7 @@ impl Has {
         }
     }
 
-    /// Returns whether threads have something to show.
+    /// Returns whether any track of a thread has content.
     fn threads(&self) -> bool {
         self.slices || self.states
     }
@@ -117,7 +118,7 @@ impl Outline {
     }
 }
 
-/// Closes what a rule closes in a node; what the outline closed because there is much of it stays closed.
+/// Closes the children that a rule closes in a node; rows that the outline closed because they are many stay closed.
 fn open(node: &mut Node, rule: &Rule, has: &Has) {
     let at = match (node.key, node.kind) {
         (RowKey::Cpus, _) => Some(rule.cpus),
@@ -131,7 +132,7 @@ fn open(node: &mut Node, rule: &Rule, has: &Has) {
         Some(At::OpenUpTo(most)) => node.children.len() <= most,
         Some(At::Open) | None => true,
     };
-    // Overlapping slices take many rows: one is enough until the user wants more, if threads have something to show.
+    // Overlapping slices take many rows: their track is closed at first if threads have content.
     if let (RowKind::Track(_), At::OpenUpTo(most)) = (node.kind, rule.asyncs)
         && has.threads()
         && node.lanes.len() > most

@@ -7,7 +7,7 @@ use super::row::{Fold, LaneKind, Row, RowKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What to show of the outline.
+/// The part of the outline that is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The user's arrangement of the tracks.
@@ -20,7 +20,7 @@ pub struct Wanted<'a> {
     pub legible: Option<&'a LegibleRows>,
     /// Height of all tracks, in percent.
     pub percent: u16,
-    /// Height that the window has for tracks, in points: lanes grow into what is left free. 0: they do not grow.
+    /// Height that the window has for tracks, in points: lanes grow into the height that is left. 0: they do not grow.
     pub room: f32,
 }
 

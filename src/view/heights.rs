@@ -1,5 +1,5 @@
-//! How high rows are: lanes that cannot be read at this zoom are drawn lower, nested ones as one flat profile, so that
-//! more rows are in view. They open again as the user zooms in.
+//! The heights of rows: lanes that cannot be read at this zoom are drawn lower, nested lanes as one flat profile, so
+//! that more rows are in view. They open again as the user zooms in.
 //!
 //! ```text
 //! roomy      natural heights, and more where there is room
@@ -12,11 +12,11 @@ use super::row::{LANE_GAP, Lane, LaneKind, Legibility, MergedLane, PADDING, Row,
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// Least height of a row in points, so that its title fits.
+/// Least height of a row, in points, so that its title fits.
 const MIN_HEIGHT: f32 = 22.0;
 /// Height of a group's row, in points.
 const GROUP_HEIGHT: f32 = 24.0;
-/// The same where room is short.
+/// Height of a group's row in a compact layout, in points.
 const COMPACT_HEIGHT: f32 = 18.0;
 /// Least height of a dense row of a CPU, in points.
 const DENSE_CPU: f32 = 18.0;
@@ -48,14 +48,14 @@ impl LegibleRows {
     }
 }
 
-/// The lanes of a row, and the lanes that they stand for.
+/// The lanes of a row that are drawn, and the lanes that are merged into them.
 pub(super) struct DrawnLanes {
     pub(super) lanes: Vec<Lane>,
     pub(super) merged: Vec<MergedLane>,
 }
 
-/// Returns the lanes to draw of a row's lanes: neighbouring rows of slices of which none is legible, down to the last
-/// one, become a profile.
+/// Returns the lanes to draw of a row's lanes. Neighbouring rows of slices that contain nothing legible, down to the
+/// last row, become a profile.
 pub(super) fn lanes_at(lanes: &[Lane], legible: Option<&LegibleRows>) -> DrawnLanes {
     let mut drawn = DrawnLanes {
         lanes: lanes.to_vec(),
@@ -102,7 +102,7 @@ pub(super) fn lanes_at(lanes: &[Lane], legible: Option<&LegibleRows>) -> DrawnLa
     drawn
 }
 
-/// How much of a row is drawn.
+/// The amount of content of a row that is drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Density {
     Roomy,
@@ -114,7 +114,7 @@ pub(super) enum Density {
 }
 
 impl Density {
-    /// What is drawn at the least.
+    /// The density with the least content.
     pub(super) const DENSEST: Density = Density::Dense {
         height: LEAST_DENSE,
     };

@@ -30,7 +30,7 @@ pub enum Step {
     Drift,
 }
 
-/// What a step restores.
+/// The state that a step restores.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Past {
     /// A place.
@@ -95,8 +95,8 @@ impl History {
         self.back.push(past);
     }
 
-    /// Returns what the previous step restores; `present` returns the current value of that kind, which becomes a
-    /// forward step.
+    /// Returns the state that the previous step restores; `present` returns the current state of that kind, which
+    /// becomes a forward step.
     pub fn back(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
         (self.last_drift, self.last_change) = (None, None);
         let past = self.back.pop()?;
@@ -104,8 +104,8 @@ impl History {
         Some(past)
     }
 
-    /// Returns what the next step restores; `present` returns the current value of that kind, which becomes a back
-    /// step.
+    /// Returns the state that the next step restores; `present` returns the current state of that kind, which becomes a
+    /// back step.
     pub(crate) fn forward(&mut self, present: impl FnOnce(&Past) -> Past) -> Option<Past> {
         (self.last_drift, self.last_change) = (None, None);
         let past = self.forward.pop()?;

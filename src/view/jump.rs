@@ -23,7 +23,7 @@ pub(crate) enum Target {
     Over(TimeSpan),
 }
 
-/// What a text is parsed relative to.
+/// The times to which a text is relative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around {
     /// The trace's span.

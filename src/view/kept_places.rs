@@ -22,8 +22,8 @@ impl KeptPlaces {
 }
 
 impl Outline {
-    /// Puts the nodes in the order of `kept`. New nodes come after the kept nodes; a new group stays behind the node that
-    /// it follows now. Nodes that were open initially stay open.
+    /// Puts the nodes in the order of `kept`. New nodes come after the kept nodes; a new group stays after the node
+    /// that it follows in the new outline. Nodes that were open initially stay open.
     #[must_use]
     pub(crate) fn at_places(mut self, kept: &KeptPlaces) -> Outline {
         keep(&mut self.nodes, &kept.0);
@@ -45,7 +45,8 @@ fn keep(nodes: &mut Vec<Node>, places: &FxHashMap<RowKey, Place>) {
         }
         keep(&mut node.children, places);
     }
-    // A process that gets a row of its own with its second thread takes the place of its only thread until then.
+    // A process with one thread shares its thread's row. When it gets a second thread, its new row takes the position
+    // of that row.
     let place_of = |node: &Node| {
         let of_children = || node.children.iter().filter_map(|it| places.get(&it.key));
         let own = places.get(&node.key).map(|(at, _)| *at);

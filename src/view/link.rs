@@ -37,7 +37,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Returns a link to what `state` shows of `files`.
+    /// Returns a link to the current view of `files`.
     #[must_use]
     pub fn to(state: &ViewState, files: Vec<PathBuf>) -> Link {
         Link {

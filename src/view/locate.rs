@@ -233,8 +233,8 @@ pub(crate) fn rank_of_event(trace: &Trace, id: EventId) -> Option<u32> {
     }
     let time = trace.events.time(id);
     let first = trace.events.rank(time);
-    // Usually few events share a nanosecond. The bound keeps the window responsive where a coarse clock makes many do
-    // so.
+    // Usually few events share a nanosecond. The limit keeps the window responsive if a coarse clock gives one time to
+    // many events.
     let among = trace
         .events
         .from_time(time)
@@ -274,7 +274,7 @@ pub(crate) fn followed(
     choice: u32,
 ) -> Option<Item> {
     if matches!(item, Item::State(_) | Item::Run(_)) {
-        // From a wait, `Previous` leads to the thread or interrupt that ended it.
+        // From a wait, `Previous` leads to the thread or interrupt that ended the wait.
         return (direction == Direction::Previous)
             .then(|| waker_of(trace, item))
             .flatten();

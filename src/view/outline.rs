@@ -60,7 +60,8 @@ impl Node {
     }
 }
 
-/// Returns the lane that a closed row of `children` shows: the mean of what they do; none if there is nothing to add up.
+/// Returns the lane that a closed row of `children` shows: the mean of their lanes; none if they have no lanes to add
+/// up.
 pub(super) fn summary_lanes(key: RowKey, children: &[Node]) -> Vec<Lane> {
     let has = |is_it: fn(&LaneKind) -> bool| {
         fn any(node: &Node, is_it: fn(&LaneKind) -> bool) -> bool {
@@ -107,7 +108,7 @@ pub struct Outline {
     pub nodes: Vec<Node>,
     /// Number of tracks, without groups.
     pub track_count: usize,
-    /// What ran when in a build.
+    /// The jobs of a build.
     pub jobs: Arc<Jobs>,
 }
 

@@ -39,7 +39,7 @@ pub enum RowKey {
     Named(u64),
     /// The group of plots.
     Plots,
-    /// What ran when in a build.
+    /// The row of the jobs of a build.
     Jobs,
     /// A group that the user made, by its number in the layout.
     Made(u32),
@@ -64,20 +64,20 @@ pub enum RowKind {
     Counter(CounterTrackId),
     /// A plot that is still being computed.
     Plot,
-    /// What ran when in a build.
+    /// The jobs of a build.
     Jobs,
 }
 
-/// What a summary lane adds up.
+/// The lanes that a summary lane adds up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Summarised {
     /// The states of threads.
     States,
-    /// Runs of CPUs, or the outermost slices of tracks: how much of the time something was there.
+    /// Runs of CPUs, or the outermost slices of tracks: the share of time that they fill.
     Fullness,
 }
 
-/// What a lane draws.
+/// The content of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneKind {
     /// The runs of a CPU.
@@ -128,11 +128,11 @@ pub struct Lane {
     pub offset: f32,
     /// Height in points.
     pub height: f32,
-    /// Whether anything in it is wide enough to be read at the zoom for which heights were chosen.
+    /// Whether it contains an item that is wide enough to be read at the zoom for which heights were chosen.
     pub legibility: Legibility,
 }
 
-/// Whether a lane shows anything that is wide enough to be read.
+/// Whether a lane contains an item that is wide enough to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Legibility {
     /// Yes, or it is not known yet.
@@ -166,12 +166,12 @@ pub enum Fold {
     Closed,
 }
 
-/// A lane that another lane of its row stands for.
+/// A lane that is drawn as a part of another lane of its row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MergedLane {
-    /// What it would draw.
+    /// The content that it would draw.
     pub kind: LaneKind,
-    /// Index of the lane that stands for it.
+    /// Index of the lane that is drawn instead.
     pub shown_by: u32,
 }
 
@@ -217,7 +217,7 @@ impl Row {
         }
     }
 
-    /// Returns what the row draws, also where a lane stands for others.
+    /// Returns the contents of the row, including lanes that are merged into another lane.
     pub fn kinds(&self) -> impl Iterator<Item = LaneKind> {
         let own = self.lanes.iter().map(|lane| lane.kind);
         let all = own.chain(self.merged.iter().map(|lane| lane.kind));

@@ -29,7 +29,7 @@ pub struct Rows {
     by_lane: FxHashMap<LaneKind, (u32, u32)>,
     /// Index of the closed row that hides a lane.
     covers: FxHashMap<LaneKind, u32>,
-    /// Height of all rows and pinned rows as dense as they may be, in points: with less room than this they scroll.
+    /// Height of all rows and pinned rows at the greatest density, in points: with less room than this, they scroll.
     least_height: f32,
     hidden_count: usize,
     inactive_count: usize,
@@ -67,7 +67,7 @@ impl Rows {
             }
         }
         let (mut rows, mut pinned) = (rows, flat.rows);
-        // The densest rows that are needed for all to be visible without scrolling.
+        // The lowest density at which all rows are visible without scrolling.
         let percent = wanted.percent;
         let total = |density| {
             height_of_all(&rows, wanted.layout, percent, density)
@@ -139,7 +139,7 @@ impl Rows {
         self.height
     }
 
-    /// Returns the height of all rows and pinned rows together as dense as they may be, in points.
+    /// Returns the height of all rows and pinned rows together at the greatest density, in points.
     pub(super) fn least_height(&self) -> f32 {
         self.least_height
     }

@@ -102,8 +102,8 @@ impl Saved {
             .unwrap_or_default()
     }
 
-    /// Writes the settings to `path`: the file is complete and on disk before it gets its name. Recent files that
-    /// another window saved there meanwhile are merged in.
+    /// Writes the settings to `path`: the file is written under another name, synced and then renamed, so that it is
+    /// never incomplete. Recent files that another window saved there meanwhile are merged in.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -153,7 +153,8 @@ pub(super) fn make_private_folder(path: &Path) -> std::io::Result<()> {
     builder.create(folder.unwrap_or(Path::new(".")))
 }
 
-/// Writes `value` as JSON; the file is complete and on disk before it gets its name.
+/// Writes `value` as JSON: the file is written under another name, synced and then renamed, so that it is never
+/// incomplete.
 ///
 /// # Errors
 /// Errors of the file system.

@@ -74,7 +74,7 @@ impl Session {
     pub fn read(path: &Path) -> Result<Session, String> {
         let with_path = |error: std::io::Error| format!("{error} ({})", path.display());
         let mut bytes = Vec::new();
-        // Devices and pipes do not say how large they are.
+        // Devices and pipes report no size, so the number of bytes that are read is limited.
         let file = std::fs::File::open(path).map_err(with_path)?;
         (file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(with_path)?;
         if bytes.len() as u64 > MAX_BYTES {
@@ -87,7 +87,8 @@ impl Session {
             .map_err(|error| format!("this is not a session file: {error} ({})", path.display()))
     }
 
-    /// Writes the session to `path`: the file is complete and on disk before it gets its name.
+    /// Writes the session to `path`: the file is written under another name, synced and then renamed, so that it is
+    /// never incomplete.
     ///
     /// # Errors
     /// Errors of the file system.

@@ -115,7 +115,7 @@ pub struct ViewState {
     pub flags: Vec<Flag>,
     /// Time under the pointer.
     pub hover: Option<Timestamp>,
-    /// Time that the user jumped to, until something else is looked at.
+    /// Time that the user jumped to; `None` again once the user looks at another time.
     pub aim: Option<Timestamp>,
     /// Time of the flag whose note is being edited.
     pub noting: Option<Timestamp>,
@@ -143,7 +143,7 @@ pub struct ViewState {
     pub theme: ThemeChoice,
     /// Settings that are kept across sessions.
     pub settings: Settings,
-    /// How the span changes: what the user drags must follow without delay.
+    /// Whether the span glides or jumps: a dragged span must follow without delay.
     pub motion: Motion,
     /// What the finder searches, while it is open.
     pub finder: Option<Finder>,
@@ -155,7 +155,7 @@ pub struct ViewState {
     pub dock: Dock,
     /// The pane used last: pane keys act on its tabs.
     pub pane_at_hand: Option<PaneKind>,
-    /// Where the keyboard focus moves in the next frame.
+    /// Whether the keyboard focus moves to that pane in the next frame.
     pub pane_focus: PaneFocus,
     /// Whether the list of keys is shown.
     pub is_help_open: bool,
@@ -243,8 +243,8 @@ impl ViewState {
         self.rebuild_rows();
     }
 
-    /// Replaces the trace `old` by what it has grown to: the view keeps its place, and follows the end if the end is
-    /// visible.
+    /// Replaces the trace `old` by a grown version of it, `new`: the view keeps its place, and follows the end if the
+    /// end is visible.
     pub(crate) fn grow(&mut self, old: &Trace, new: &Trace) {
         let is_whole = self.span == self.bounds();
         let sees_end = self.span.end >= old.span.end;
@@ -434,7 +434,7 @@ impl ViewState {
         }
     }
 
-    /// Sets the height that the window has for tracks, in points: lanes grow into what is left free.
+    /// Sets the height that the window has for tracks, in points: lanes grow into the height that is left.
     pub(super) fn have_room(&mut self, points: f32) {
         let before = std::mem::replace(&mut self.room, points);
         // Rows that scroll with both heights stay as they are.
@@ -443,8 +443,8 @@ impl ViewState {
         }
     }
 
-    /// Makes heights follow what can be read, unless the user holds them. The row under the pointer keeps its place, else
-    /// the first visible one.
+    /// Changes the heights of rows to those that fit the legible rows, unless the user holds the heights. The row under
+    /// the pointer keeps its place, else the first visible one.
     pub(super) fn follow_heights(&mut self, legible: LegibleRows) {
         let is_held = self.settings.heights == Heights::Held;
         if is_held || self.legible.as_ref() == Some(&legible) {

@@ -20,7 +20,7 @@ const MANY_CPUS: usize = 8;
 const MANY_THREADS: usize = 60;
 /// The track of the files that a process had open.
 const OPEN_FILES: &str = "open files";
-/// Number of processes that are open initially then.
+/// Number of processes that are open initially in such a trace.
 const OPEN_PROCESSES: usize = 4;
 
 impl Outline {
@@ -53,7 +53,7 @@ impl Outline {
     }
 }
 
-/// Returns the row that shows what ran when in a build.
+/// Returns the row of the jobs of a build.
 fn jobs_node(jobs: &Jobs) -> Node {
     let lanes: Vec<Lane> = (0..jobs.lanes.len() as u32)
         .map(|lane| Lane::new(LaneKind::Jobs(lane)))
@@ -152,7 +152,7 @@ impl<'a> Owners<'a> {
         node
     }
 
-    /// Returns in which process a file's threads are shown, if that is a process of another file.
+    /// Returns the name of the process under which a file's threads are shown, if that is a process of another file.
     fn home_text(&self, source: &Source) -> Option<String> {
         let home = self.trace.processes.get(source.home?.0 as usize)?;
         let name = self.trace.text(home.name);
@@ -224,7 +224,7 @@ impl<'a> Owners<'a> {
         own_key(self.source, key)
     }
 
-    /// Returns the key of a thread in its file, which may be another one than that of its process.
+    /// Returns the key of a thread, made from its own file, which may differ from its process's file.
     fn thread_key(&self, thread: ThreadId) -> u64 {
         let source = self.trace.source_of(thread.0, |source| &source.threads);
         own_key(source.or(self.source), self.trace.thread(thread).key)
@@ -460,7 +460,7 @@ impl<'a> Owners<'a> {
                 self.process_node(ProcessId(id), threads)
             })
             .collect();
-        // As the file states, else the busiest first.
+        // In the order that the file states, else the busiest first.
         let in_order = |a: &Node, b: &Node| {
             let (rank_a, rank_b) = (self.rank(a), self.rank(b));
             (rank_a, b.activity, &a.title, &a.note).cmp(&(rank_b, a.activity, &b.title, &b.note))
@@ -476,7 +476,7 @@ impl<'a> Owners<'a> {
         ProcessNodes { processes, loose }
     }
 
-    /// Returns whether the current file belongs to a process of another file, which shows its threads.
+    /// Returns whether the current file belongs to a process of another file, under which its threads are shown.
     fn is_guest(&self) -> bool {
         let source = self
             .source
@@ -484,7 +484,8 @@ impl<'a> Owners<'a> {
         source.is_some_and(|source| source.home.is_some())
     }
 
-    /// The place that the file states for a process, which a process with a single thread shares; 0 if it states none.
+    /// Returns the sort rank that the file states for a process, 0 if none. A thread's row that also represents its
+    /// process has the rank of the process.
     fn rank(&self, node: &Node) -> i64 {
         let process = match node.kind {
             RowKind::Process(process) => Some(process),
@@ -518,7 +519,7 @@ impl<'a> Owners<'a> {
             }
             return Some(node);
         }
-        // As the file states, else the main thread first, then the busiest.
+        // In the order that the file states, else the main thread first, then the busiest.
         threads.sort_by_key(|node| {
             let thread = match node.kind {
                 RowKind::Thread(thread) => Some(thread),

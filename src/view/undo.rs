@@ -1,4 +1,4 @@
-//! Undoes what is not navigation: changes to the tracks, the flags and the markers.
+//! Undoes changes to the tracks, the flags and the markers; navigation is undone by the history of places.
 //!
 //! The state before a change goes into the history of places; going back restores it.
 

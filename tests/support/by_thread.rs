@@ -1,5 +1,5 @@
-//! A reader of FXT that knows only scheduling records and closes runs by thread, as Perfetto's does. It shares no code
-//! with the program.
+//! A reader of FXT that reads only scheduling records and ends runs by thread, as Perfetto's reader does. It shares no
+//! code with the program.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ enum Scheduling {
     Wakeup(i64, u64),
 }
 
-/// The runs of a file with one tick a nanosecond, sorted.
+/// Returns the runs of a file with one tick per nanosecond, sorted.
 pub fn runs_by_thread(bytes: &[u8]) -> Vec<ThreadRun> {
     let words: Vec<u64> = bytes
         .chunks_exact(8)

@@ -1,9 +1,9 @@
-//! What is known of the durations of slices, one by one and without any index.
+//! The known durations of slices, computed one by one and without any index.
 
 use threadline::base::Nanos;
 use threadline::trace::{SliceId, Trace, TrackKind};
 
-/// How long a slice that never ended certainly lasted, in ns; `None` of slices that ended.
+/// Returns how long a slice that never ended certainly lasted, in ns; `None` for slices that ended.
 pub fn certain(trace: &Trace, id: SliceId) -> Option<i64> {
     let slice = trace.slices.get(id);
     if slice.end.is_some() {
@@ -26,7 +26,7 @@ pub fn certain(trace: &Trace, id: SliceId) -> Option<i64> {
     Some((until - slice.start).0)
 }
 
-/// How long a slice took, or was drawn if it never ended, in ns: what the recorder measured goes before what is drawn.
+/// Returns the duration of a slice in ns: the measured duration if there is one, else the drawn length.
 pub fn length(trace: &Trace, id: SliceId) -> i64 {
     let slice = trace.slices.get(id);
     let drawn = (trace.slice_end(id) - slice.start).0;

@@ -1,14 +1,14 @@
-//! The corpus: recordings of many machines and writers, and what independent tools print for them.
+//! The corpus: recordings of many machines and programs, and the output of independent tools for them.
 //!
-//! `tests/corpus` holds those that we made ourselves and that fit into a repository; `NAME.packed` there is NAME, compressed
-//! by zstd. They and the [`SAMPLES`] are unpacked once for each state of these files. `THREADLINE_CORPUS` names a larger
-//! collection of the same shape, which the same tests then read.
+//! `tests/corpus` contains the recordings that we made ourselves and that are small enough for a repository;
+//! `NAME.packed` there is NAME, compressed with zstd. These and the [`SAMPLES`] are unpacked once for each state of the
+//! files. `THREADLINE_CORPUS` names a larger collection with the same folders, which the same tests then read.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The reason of a test that needs more than the repository holds.
+/// The message of a test that needs files that are not in the repository.
 pub const LARGER: &str = "set THREADLINE_CORPUS to a corpus that has this file";
 
 /// Files of `sample-traces` that belong to the corpus as well, and their paths there.
@@ -51,7 +51,8 @@ fn root() -> PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let root = target.join(format!("corpus-{:016x}", state.finish()));
     if !root.is_dir() {
-        // Tests are processes that start together: each unpacks for itself, and the first one's folder is everybody's.
+        // Test processes start at the same time: each unpacks into a folder of its own, and all then use the folder
+        // that is complete first.
         let own = tempfile::tempdir_in(target).unwrap();
         for (name, file) in &files {
             unpack(file, &own.path().join(name));

@@ -1,4 +1,5 @@
-//! Does with the bytes of a file what the program does with a file: for tests of mutations and for fuzz targets.
+//! Does everything with the bytes of a file that the program does with a file: for tests of mutations and for fuzz
+//! targets.
 
 use threadline::base::Job;
 use threadline::export::{EXPORTERS, Exporter, Selection};
@@ -7,10 +8,10 @@ use threadline::load::{LoadedTrace, Reading, open_bytes};
 use threadline::tables::TABLES;
 use threadline::trace::EventId;
 
-/// About how many events are decoded one by one.
+/// Approximate number of events that are decoded one by one.
 const DECODED: usize = 16;
 
-/// Loads bytes as a file of this format; `None` if nothing of them can be shown.
+/// Loads bytes as a file of this format; `None` if they contain nothing that can be shown.
 pub fn loaded(format: &Format, bytes: &[u8], name: &str) -> Option<LoadedTrace> {
     let reading = Reading {
         format: Some(format.name),
@@ -19,18 +20,18 @@ pub fn loaded(format: &Format, bytes: &[u8], name: &str) -> Option<LoadedTrace> 
     open_bytes(name, bytes.to_vec(), reading, &Job::default()).ok()
 }
 
-/// Some events, from the first to the last.
+/// Returns some events, evenly spread from the first to the last.
 pub fn some_events(loaded: &LoadedTrace) -> impl Iterator<Item = EventRef> {
     let count = loaded.trace.events.len();
     let ids = (0..count as u32).step_by(count / DECODED + 1).map(EventId);
     ids.map(|id| loaded.trace.events.get(id).into())
 }
 
-/// Writes the trace in every form, and every table, to nowhere.
+/// Writes the trace with every exporter, and every table, and discards the output.
 pub fn write_all(loaded: &LoadedTrace) {
     let selection = Selection::all();
     let write = |exporter: &Exporter| {
-        // That there is nothing to write is an answer like any other.
+        // An error that there is nothing to write is fine.
         let _summary = exporter.write_to(loaded, &selection, &mut std::io::sink(), &Job::default());
     };
     EXPORTERS.iter().for_each(write);

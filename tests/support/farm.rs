@@ -5,7 +5,8 @@ use threadline::view::{Action, PaneKind};
 
 use super::support::{Window, act, settle, window};
 
-/// The process tree at 4K of a build of `count` processes: make starts shells, each of which starts many compilers.
+/// Returns a 4K window with the process tree of a build of `count` processes: make starts shells, each of which starts
+/// many compilers.
 pub fn farm_window(count: u64) -> Window {
     let upid = |serial: u64| (serial << 22) | (1000 + serial % 30_000);
     let mut text = format!("0: {},0,5,0!SchedFork|pid={}\n", upid(1), upid(2));

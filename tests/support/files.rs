@@ -1,4 +1,4 @@
-//! Files in a folder of their own, and what the program says of them.
+//! Files in a folder of their own, and the output of the program for them.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 pub struct Files(pub tempfile::TempDir);
 
 impl Files {
-    /// Writes them.
+    /// Writes the files.
     pub fn new(files: &[(&str, &str)]) -> Files {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in files {
@@ -29,7 +29,7 @@ impl Files {
             .unwrap()
     }
 
-    /// What it prints, if it succeeds.
+    /// Returns the program's output; the program must succeed.
     pub fn text(&self, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -37,13 +37,13 @@ impl Files {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// A table as rows of named cells.
+    /// Returns a table as rows of named cells.
     pub fn table(&self, arguments: &[&str]) -> Vec<serde_json::Value> {
         let arguments = [&["table"], arguments, &["--format", "json"]].concat();
         serde_json::from_str(&self.text(&arguments)).unwrap()
     }
 
-    /// Start, length and depth of the calls of this name.
+    /// Returns start, length and depth of the calls of this name.
     pub fn calls(&self, name: &str, arguments: &[&str]) -> Vec<(i64, Option<i64>, i64)> {
         let rows = self.table(&[&["slices"], arguments].concat());
         rows.iter()

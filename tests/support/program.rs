@@ -1,4 +1,4 @@
-//! The built program, run with some arguments: what it prints, as text and as rows.
+//! The built program, run with some arguments: its output, as text and as rows.
 #![allow(
     dead_code,
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ pub fn run(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What the program prints; it must succeed.
+/// Returns the program's output; the program must succeed.
 pub fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -29,16 +29,16 @@ pub fn stdout(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The rows of a verb's JSON output.
+/// Returns the rows of a command's JSON output.
 pub fn json(arguments: &[&str]) -> Vec<serde_json::Value> {
     let text = stdout(&[arguments, &["--format", "json"]].concat());
     serde_json::from_str(&text).unwrap()
 }
 
-/// A row of a verb's tab-separated output, by column.
+/// A row of a command's tab-separated output, by column.
 pub type Row = HashMap<String, String>;
 
-/// The rows of a verb's tab-separated output.
+/// Returns the rows of a command's tab-separated output.
 pub fn rows(arguments: &[&str]) -> Vec<Row> {
     let text = stdout(arguments);
     let mut lines = text.lines();
@@ -50,7 +50,7 @@ pub fn rows(arguments: &[&str]) -> Vec<Row> {
     lines.map(row).collect()
 }
 
-/// A whole number of a row.
+/// Returns a whole number of a row.
 pub fn number(row: &Row, name: &str) -> i64 {
     row[name].parse().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Writes recordings of etrace line by line, so that a test shows in words what was recorded; and opens them.
+//! Writes etrace recordings line by line, so that a test shows its recording in words; and opens them.
 #![allow(dead_code, reason = "each test writes some of it")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,12 +18,12 @@ pub fn load_as(name: &str, text: &[u8]) -> LoadedTrace {
     load::open(&path, &Job::default()).unwrap()
 }
 
-/// Opens what was recorded.
+/// Opens the recording.
 pub fn load(recorder: &Recorder) -> LoadedTrace {
     load_as("made.etrace", &recorder.text)
 }
 
-/// The names of what went into a file, or was made from it, in their order.
+/// Returns the names of the files that went into a file, or were made from it, in their order.
 pub fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
     let list = FileList::new(trace);
     let file = list.find(trace, path.as_bytes()).unwrap();
@@ -36,7 +36,7 @@ pub fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
     all
 }
 
-/// (writer, reader) of each dependency.
+/// Returns (writer, reader) of each dependency.
 pub fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
     let name = |id: ProcessId| program_of(trace, id);
     let history = FileHistory::new(trace);
@@ -45,18 +45,18 @@ pub fn dependencies(trace: &Trace) -> Vec<[String; 2]> {
         .collect()
 }
 
-/// What such pairs are compared to.
+/// Returns pairs of texts in the form that [`dependencies`] returns.
 pub fn pairs(all: &[[&str; 2]]) -> Vec<[String; 2]> {
     all.iter().map(|pair| pair.map(str::to_owned)).collect()
 }
 
-/// A recording that grows; a millisecond passes between two calls.
+/// A recording that grows; the time increases by a millisecond between two calls.
 pub struct Recorder {
     /// The text so far.
     pub text: Vec<u8>,
     serial: i64,
     now_ns: i64,
-    /// The shell that all else comes from.
+    /// The shell that is the ancestor of all other processes.
     pub shell: i64,
 }
 
@@ -65,7 +65,7 @@ impl Recorder {
         Recorder::behind(b"INITCWD=/w\n")
     }
 
-    /// One whose text begins so.
+    /// Returns a recording whose text begins with `head`.
     pub fn behind(head: &[u8]) -> Recorder {
         let mut recorder = Recorder {
             text: head.to_vec(),
@@ -77,7 +77,7 @@ impl Recorder {
         recorder
     }
 
-    /// A number for somebody new; nothing is written.
+    /// Returns the number of a new task; nothing is written.
     pub fn task(&mut self, pid: i64) -> i64 {
         self.serial += 1;
         (self.serial << 22) | pid
@@ -108,7 +108,7 @@ impl Recorder {
         child
     }
 
-    /// A thread of `parent`'s process (as the clone call of old C libraries makes it).
+    /// Adds a thread of `parent`'s process (as the clone call of old C libraries creates it).
     pub fn thread(&mut self, parent: i64, pid: i64) -> i64 {
         let child = self.task(pid);
         self.call(parent, "SysClone|flags=8195840");
@@ -142,7 +142,7 @@ impl Recorder {
         self.open_as(of, path, path, flags, fd);
     }
 
-    /// An open of `path` by another name.
+    /// Adds an open of `path`; the program passed another name, `said`.
     pub fn open_as(&mut self, of: i64, path: &[u8], said: &[u8], flags: u32, fd: i32) {
         let (length, said_length) = (path.len(), said.len());
         self.call(
@@ -192,7 +192,7 @@ impl Recorder {
         self.line(of, format!("{}|{to}", words[3]).as_bytes());
     }
 
-    /// A symbolic link to `target`, which is there.
+    /// Adds a symbolic link to `target`, which exists.
     pub fn symlink(&mut self, of: i64, target: &str, link: &str) {
         let (length, link_length) = (target.len(), link.len());
         self.call(
@@ -214,7 +214,7 @@ impl Recorder {
         self.call(of, &format!("Exit|status={status}"));
     }
 
-    /// A child of the shell that runs a program, does something, and ends.
+    /// Adds a child of the shell that runs a program, acts, and exits.
     pub fn run(
         &mut self,
         pid: i64,
@@ -230,7 +230,7 @@ impl Recorder {
     }
 }
 
-/// What an exporter writes of all of it.
+/// Returns the output of an exporter for the whole trace.
 pub fn exported(loaded: &LoadedTrace, name: &str) -> Result<(Vec<u8>, Summary), ExportError> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");

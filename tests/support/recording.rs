@@ -1,4 +1,4 @@
-//! `threadline record` run by tests, on a kernel that lets them.
+//! Runs of `threadline record` by tests, on a kernel that permits recording.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,
@@ -19,10 +19,10 @@ pub const TRACEFS: &str = "/sys/kernel/tracing";
 /// A user without any rights.
 pub const NOBODY: u32 = 65534;
 
-/// Leftovers are looked for in the whole kernel: one recording at a time.
+/// Tests look for leftovers in the whole kernel, so only one recording runs at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Waits for the turn to record; `None`, with a loud word, where tracefs cannot be written.
+/// Waits until no other test records; returns `None`, with a message, if tracefs cannot be written.
 pub fn turn(name: &str) -> Option<MutexGuard<'static, ()>> {
     let guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let probe = Path::new(TRACEFS).join("instances/threadline-test");
@@ -67,7 +67,7 @@ impl Desk {
         self.command(arguments).output().unwrap()
     }
 
-    /// The names of what is in the folder.
+    /// Returns the names of the files in the folder.
     pub fn files(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -75,12 +75,12 @@ impl Desk {
     }
 }
 
-/// What a run said on standard error.
+/// Returns the standard error of a run.
 pub fn words(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What recordings have in the kernel now.
+/// Returns the instances and probes that recordings have in the kernel now.
 pub fn left_in_kernel() -> Vec<String> {
     let entries = fs::read_dir(Path::new(TRACEFS).join("instances")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -95,12 +95,12 @@ pub fn left_in_kernel() -> Vec<String> {
     left
 }
 
-/// Asserts that no recording has anything in the kernel.
+/// Asserts that no recording has left anything in the kernel.
 pub fn nothing_in_kernel() {
     assert_eq!(left_in_kernel(), Vec::<String>::new());
 }
 
-/// Waits until something is so.
+/// Waits until `is_so` returns true; panics with `what` after a time limit.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -109,7 +109,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The table of events of a recording: name of each.
+/// Returns the name of each event in a recording.
 pub fn event_names(path: &Path) -> Vec<String> {
     let table = stdout(&["table", "events", path.to_str().unwrap()]);
     let name = |row: &str| row.split('\t').nth(3).unwrap().to_owned();
@@ -137,7 +137,7 @@ pub fn started(desk: &Desk, arguments: &[&str]) -> Child {
     child
 }
 
-/// Returns whether the kernel has a file of tracefs that says `word`; says loudly if it does not.
+/// Returns whether a file of tracefs contains `word`; prints a message if it does not.
 pub fn kernel_has(test: &str, file: &str, word: &str) -> bool {
     let text = fs::read_to_string(Path::new(TRACEFS).join(file));
     let has = text.is_ok_and(|text| text.contains(word));

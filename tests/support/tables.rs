@@ -8,7 +8,7 @@ use threadline::export::tables::write as write_table;
 use threadline::export::{Chosen, Selection};
 use threadline::load::LoadedTrace;
 
-/// Rows of a table: each cell as text under the name of its column, empty where there is none.
+/// Rows of a table: each cell as text under the name of its column; an empty text if it has no value.
 pub type Rows = Vec<BTreeMap<String, String>>;
 
 /// The rows of a table of the whole trace.

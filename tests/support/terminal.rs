@@ -1,4 +1,4 @@
-//! The built program on a pseudo terminal of a given width: what a person would see.
+//! The built program on a pseudo terminal of a given width: the output that a person would see.
 #![allow(
     dead_code,
     unsafe_code,

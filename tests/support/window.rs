@@ -1,4 +1,4 @@
-//! A window without a screen, for tests of what it does.
+//! A window without a screen, for tests of its behaviour.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use threadline::load;
 use threadline::view::dock::{Docking, Tile};
 use threadline::view::{Action, PaneKind};
 
-/// The program's rasteriser as egui_kittest's.
+/// The program's rasteriser as a renderer of egui_kittest.
 #[derive(Default)]
 pub struct Renderer(Soft);
 
@@ -57,14 +57,14 @@ pub fn empty_window() -> Window {
     window_of(app)
 }
 
-/// An empty window whose settings and sessions are kept.
+/// Returns an empty window whose settings and sessions are saved.
 pub fn window_keeping(settings: &Path) -> Window {
     let mut app = App::new(Some(settings.to_path_buf()));
     app.hold_still();
     window_of(app)
 }
 
-/// A window of that size around a program.
+/// Returns a window of the given size around a program.
 pub fn window_of(app: App) -> Window {
     Harness::builder()
         .with_size([900.0, 560.0])
@@ -86,25 +86,25 @@ pub fn window(path: &Path) -> Window {
     window
 }
 
-/// A window that shows `path`, its panes arranged as at first.
+/// Returns a window that shows `path`, with the initial arrangement of the panes.
 pub fn window_at_first(path: &Path) -> Window {
     let mut window = empty_window();
     show(&mut window, path);
     window
 }
 
-/// Shows another trace in it.
+/// Shows another trace in the window.
 pub fn show(window: &mut Window, path: &Path) {
     let loaded = load::open(path, &Job::default()).unwrap_or_else(|error| panic!("{error}"));
     window.state_mut().show(Arc::new(loaded));
     settle(window);
 }
 
-/// Runs frames until loads and panes have their answers.
+/// Runs frames until loads and panes have their results.
 pub fn settle(window: &mut Window) {
     let began = Instant::now();
     let mut quiet = 0;
-    // An answer that is taken may lead to the next question.
+    // A result may start the next computation.
     while quiet < 5 {
         window.step();
         quiet += 1;
@@ -127,21 +127,21 @@ pub fn key(window: &mut Window, modifiers: egui::Modifiers, key: egui::Key) {
     window.run_steps(3);
 }
 
-/// The middle half of the trace.
+/// Returns the middle half of the trace's span.
 pub fn middle_half(window: &Window) -> TimeSpan {
     let span = window.state().state().trace_span;
     let quarter = Nanos(span.duration().0 / 4);
     TimeSpan::new(span.start + quarter, span.end - quarter)
 }
 
-/// The rows of a table, each by its first cell, from top to bottom.
+/// Returns the rows of a table, each by its first cell, from top to bottom.
 pub fn table_rows(window: &Window) -> Vec<String> {
     let rows = window.query_all_by_role(Role::Row);
     rows.filter_map(|row| row.accesskit_node().label())
         .collect()
 }
 
-/// Goes to `place` and clicks the right button there.
+/// Moves the pointer to `place` and clicks the right button there.
 pub fn right_click(window: &mut Window, place: egui::Pos2) {
     window.hover_at(place);
     window.run_steps(2);
@@ -159,12 +159,12 @@ pub fn visible(window: &Window) -> i64 {
     window.state().state().span.duration().0
 }
 
-/// Where the timeline is.
+/// Returns the rectangle of the timeline.
 pub fn canvas(window: &Window) -> egui::Rect {
     window.get_by_label("Timeline").rect()
 }
 
-/// Presses the button at one place and takes the pointer to another, where it stays pressed.
+/// Presses the button at one position and moves the pointer to another, where the button stays pressed.
 pub fn drag_and_hold(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
     window.hover_at(from);
     window.run_steps(2);
@@ -176,7 +176,7 @@ pub fn drag_and_hold(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
     }
 }
 
-/// The same, and lets go there.
+/// Presses the button at one position, moves the pointer to another and releases the button there.
 pub fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
     drag_and_hold(window, from, until);
     window.drop_at(until);
@@ -184,7 +184,7 @@ pub fn drag(window: &mut Window, from: egui::Pos2, until: egui::Pos2) {
     settle(window);
 }
 
-/// Types into the field of this name, where the keyboard goes for it.
+/// Focuses the field of this name and types into it.
 pub fn type_into(window: &mut Window, field: &str, text: &str) {
     window.get_by_role_and_label(Role::TextInput, field).focus();
     window.run_steps(2);
@@ -195,7 +195,7 @@ pub fn type_into(window: &mut Window, field: &str, text: &str) {
     settle(window);
 }
 
-/// The places of the items of this name on the timeline.
+/// Returns the rectangles of the items of this name on the timeline.
 pub fn bars_named(window: &Window, name: &str) -> Vec<egui::Rect> {
     let beginning = format!("{name}, ");
     let bars = window.query_all_by_role(Role::Button);
@@ -205,7 +205,7 @@ pub fn bars_named(window: &Window, name: &str) -> Vec<egui::Rect> {
         .collect()
 }
 
-/// Clicks the first link with this value in the details, whatever the value is of.
+/// Clicks the first link with this value in the details, whatever the link's name is.
 pub fn click_value(window: &mut Window, value: &str) {
     let ending = format!(": {value}");
     let is_it = |name: Option<String>| name.is_some_and(|name| name.ends_with(&ending));
@@ -250,7 +250,7 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-/// Lets a file go over the window; the next frame finds it.
+/// Drops a file onto the window; the next frame handles it.
 pub fn drop_without_waiting(window: &mut Window, path: PathBuf) {
     window
         .input_mut()

@@ -30,7 +30,8 @@ use crate::trace::{EventId, FileUse, Process, ProcessId};
 const MOST_COPIES: usize = 1 << 12;
 const MOST_COPIES_EACH: usize = 64;
 
-/// Descriptors for reading with this number or a higher one are not followed: children are given low ones.
+/// Descriptors for reading with this number or a higher one are not followed, because children get low descriptors as
+/// their standard input.
 const MOST_READING: i32 = 256;
 
 /// A child that used a file that its parent had opened.
@@ -42,7 +43,7 @@ pub struct Heir {
     pub process: ProcessId,
     /// Whether the child reads or writes.
     pub access: Inherited,
-    /// Since when: its birth, or when it made the file its standard input.
+    /// Start of the use: its birth, or when it made the file its standard input.
     pub from: Timestamp,
     /// When it released the file; `None` if the trace has no such event.
     pub until: Option<Moment>,
@@ -57,7 +58,7 @@ pub enum Inherited {
     Writes,
 }
 
-/// An open for writing that ended for one process.
+/// An open for writing that has ended for one process.
 pub(super) enum Done {
     /// The process opened the file itself, in this row.
     Own(u32),
@@ -72,7 +73,7 @@ pub(super) enum Cause {
     Close,
     /// It ends.
     Exit,
-    /// The trace ends.
+    /// It holds the file until the trace ends.
     Rest,
 }
 
@@ -85,7 +86,7 @@ struct Held {
     access: Inherited,
 }
 
-/// A descriptor that was the process's last one for its row.
+/// An open whose last descriptor in a process was just removed.
 #[derive(Clone, Copy)]
 struct LastHeld {
     held: Held,

@@ -70,11 +70,11 @@ pub struct FileHistory {
     /// Children that read files that their parents had opened, or wrote to them. Writers are in the order of their
     /// releases.
     pub heirs: Vec<Heir>,
-    /// What the limits left out.
+    /// The entries that were left out because of the limits.
     pub cuts: Cuts,
 }
 
-/// What a history leaves out because of its limits.
+/// The entries that a history leaves out because of its limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
     /// Number of writers that were dropped because a file had too many after them.
@@ -108,7 +108,7 @@ pub struct FileSource<'a> {
     pub events: &'a Events,
     /// Rows about files, sorted by time.
     pub rows: &'a [FileUse],
-    /// What the paths of opens mean.
+    /// How the file states the paths of opens.
     pub opens: OpenPaths,
     /// All threads.
     pub threads: &'a [Thread],
@@ -313,7 +313,7 @@ impl Walk<'_> {
 
     fn opened(&mut self, index: u32, row: &FileUse, process: Option<ProcessId>) -> FileId {
         if let Some(process) = process {
-            // The number was used before: that descriptor was closed without a recorded line.
+            // The number was in use: that descriptor was closed without a recorded line.
             self.release(process, row.fd, Moment::of(row));
         }
         let access = Access::of_flags(row.flags);
@@ -399,7 +399,7 @@ impl Walk<'_> {
     fn depend(&mut self, file: FileId, index: u32, row: &FileUse, reader: ProcessId) {
         let linkers: Vec<Writer> = match self.links.is_empty() || row.op != FileOp::Open {
             true => Vec::new(),
-            // An open also has the name as the program spelled it, besides the path that it led to.
+            // An open makes both a name of the file: the path that it led to, and the path as the program spelled it.
             false => [
                 row.path,
                 self.short_names.of(row.other_path, self.trace.strings),
@@ -453,8 +453,8 @@ impl Walk<'_> {
         });
     }
 
-    /// Returns when and by which event a writer was done, if that is known and not after `now`; otherwise
-    /// the time and event of its row.
+    /// Returns when a writer finished writing, and the event that ended it, if that is known and at most `now`;
+    /// otherwise the time and event of its row.
     fn end_of(&self, writer: Writer, now: Timestamp) -> Moment {
         if let Some(until) = writer.until {
             return until;

@@ -19,7 +19,7 @@ use crate::trace::{FileUse, ProcessId};
 
 /// Only this many of a file's last names are searched for one that it still has.
 const MOST_NAMES: usize = 256;
-/// At most this many processes that renamed a link are kept: the first.
+/// At most this many processes that renamed a link are kept: the earliest.
 const MOST_MAKERS: usize = 64;
 const NO_FOLLOW: u32 = 0o400_000;
 const LINK_FOLLOWS: u32 = 0x400;
@@ -64,7 +64,7 @@ impl ShortNames {
     }
 }
 
-/// What a rename does to the file at the other path.
+/// The effect of a rename on the file at the other path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Renaming {
     Moves,
@@ -89,7 +89,7 @@ impl Walk<'_> {
         let is_link = link.is_some();
         let file = self.at(row.path);
         if moved > 0 {
-            // Files below it moved: it is a folder.
+            // Files below the path moved, so it is a folder.
             self.out.files[file.0 as usize].has_content = false;
         }
         if renaming == Renaming::Exchanges {
@@ -144,7 +144,7 @@ impl Walk<'_> {
         let is_symbolic = |link: &Link| link.sort == LinkSort::Symbolic;
         let sort = match row.op {
             FileOp::Symlink => LinkSort::Symbolic,
-            // A hard link to a symbolic link leads where that link does.
+            // A hard link to a symbolic link leads to the target of that link.
             _ if row.flags & LINK_FOLLOWS == 0
                 && self.links.get(&row.path).is_some_and(is_symbolic) =>
             {
@@ -161,7 +161,7 @@ impl Walk<'_> {
         file
     }
 
-    /// Removes the name `path` and returns the file that had it; what is made at `path` later is another file.
+    /// Removes the name `path` and returns the file that had it; a file that is made at `path` later is another file.
     pub(super) fn deleted(&mut self, path: StringId) -> FileId {
         let file = self.at(path);
         self.links.remove(&path);
@@ -170,8 +170,8 @@ impl Walk<'_> {
         file
     }
 
-    /// Returns whether a file is opened where a symbolic link was: the path led to itself, so the link was deleted
-    /// unrecorded.
+    /// Returns whether a row opens a file at a path that was a symbolic link: the open led to the path itself, so the
+    /// link was deleted without a recorded event.
     pub(super) fn is_instead_of_link(&self, row: &FileUse) -> bool {
         self.trace.opens == OpenPaths::Resolved
             && !self.links.is_empty()

@@ -11,7 +11,7 @@ pub(super) enum Turn {
     End(ProcessId),
 }
 
-/// The births and ends of all processes, and how many of each were taken.
+/// The births and ends of all processes, each sorted by time, and the number of those that were already taken.
 pub(super) struct Turns {
     births: Vec<(Timestamp, ProcessId)>,
     ends: Vec<(Timestamp, ProcessId)>,

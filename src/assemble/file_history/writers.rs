@@ -23,7 +23,7 @@ pub(super) struct Writer {
     pub process: ProcessId,
     /// The row's operation.
     pub op: FileOp,
-    /// When it was done, if that is not the end of its row.
+    /// When it finished writing, if that is not the end of its row.
     pub until: Option<Moment>,
 }
 
@@ -47,14 +47,14 @@ pub(super) struct Writers {
     last: u64,
     /// The number of writers in `list`.
     count: usize,
-    /// How many of these rows opened the file (the remaining rows gave it a name).
+    /// How many of the writers in `list` opened the file (the others gave it a name).
     open_count: usize,
     /// The number of each process; empty while there are few.
     numbers: FxHashMap<ProcessId, u64>,
 }
 
 impl Writers {
-    /// Returns the number of the last writer; 0 if there never was one.
+    /// Returns the number of the last writer; 0 if there was none.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }

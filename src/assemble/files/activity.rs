@@ -20,7 +20,7 @@ pub(crate) struct Activity {
     pub rows: Vec<FileUse>,
     /// The number of files that each process opened.
     pub opens: Vec<u32>,
-    /// What must be done to the paths.
+    /// The changes that paths need.
     pub paths: Paths,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct OpenFiles {
     pub leftovers: Vec<TrackEvent>,
     /// Labels of the slices, to be added after the existing labels.
     pub labels: Vec<SliceLabel>,
-    /// What the limits left out.
+    /// Counts of the files that were left out because of the limits.
     pub diagnostics: Diagnostics,
 }
 
@@ -77,7 +77,7 @@ enum What {
     Writer,
 }
 
-/// The description that a descriptor is to refer to.
+/// The description that a new descriptor refers to.
 #[derive(Clone, Copy)]
 struct Opened {
     description: u32,
@@ -349,7 +349,7 @@ impl Replay<'_> {
         let end_of_thread = self.people.threads[act.thread.0 as usize].end;
         let end = self.people.processes[process.0 as usize].end;
         if is_exit && (end.is_none() || end_of_thread != end) {
-            // Another thread of the process goes on.
+            // Another thread of the process continues.
             return;
         }
         let now = Now {
@@ -534,8 +534,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Adds arrows if `process` has released its last descriptor of a pipe's reading end: processes that can still
-    /// write to it wrote before.
+    /// Adds arrows if `process` has released its last descriptor of a pipe's reading end: from the latest action of
+    /// each process that can still write to the pipe.
     fn has_read(&mut self, process: ProcessId, reader: u32, now: Now) {
         let writer = reader + 1;
         if self.has(process, writer).is_some() || self.has(process, reader).is_some() {

@@ -39,9 +39,9 @@ struct Step {
 
 enum What {
     Change(StringId),
-    /// A line shows that it is in this directory.
+    /// A line shows that the process is in this directory.
     Found(StringId),
-    /// An exec; the directory that the file states for it, or empty.
+    /// An exec, with the directory that the file states for it (empty if none).
     Exec(StringId),
 }
 
@@ -164,8 +164,8 @@ fn first_directories(
     if !steps.iter().any(finds) {
         return firsts;
     }
-    // For each process, its directory now: the process whose first directory it is relative to (`None` if it is not),
-    // and the path from that directory.
+    // For each process, its directory at this point of the walk: the process whose first directory it is relative to
+    // (`None` if it is not relative), and the path from that directory.
     let mut bases: Vec<Option<u32>> = (0..count as u32).map(Some).collect();
     let mut below = vec![StringId::EMPTY; count];
     let mut births = births.iter().peekable();
@@ -259,8 +259,8 @@ fn steps(recorded: &Recorded, doers: Doers<'_>) -> Vec<Step> {
 struct Places<'a> {
     strings: &'a mut Strings,
     known: FxHashMap<(StringId, StringId), StringId>,
-    /// The shortest form of each path, indexed by string id; `None` until computed. Strings added here are shortest
-    /// already.
+    /// The shortest form of each path, indexed by string id; `None` until computed. Strings that are added here are
+    /// already in their shortest form.
     shortest: Vec<Option<StringId>>,
     /// The path of each process's descriptors; empty if no path is relative to a descriptor.
     tables: Vec<FdTable<StringId>>,
@@ -312,8 +312,8 @@ impl Places<'_> {
         }
     }
 
-    /// Returns the absolute form of `path` for a process in `here`. The path of a descriptor was made absolute at its
-    /// open.
+    /// Returns the absolute form of `path` for a process whose directory is `here`. The path of a descriptor was
+    /// already made absolute when it was opened.
     fn from(&mut self, here: StringId, process: Option<ProcessId>, path: StringId) -> StringId {
         match self.of_descriptor(process, path) {
             same if same == path => self.join(here, path),

@@ -37,7 +37,7 @@ pub(crate) enum OnExec {
 impl OnExec {
     const CLOSE_ON_EXEC: u32 = 0o2_000_000;
 
-    /// Returns what an exec does to a descriptor that was opened or copied with these flags.
+    /// Returns the effect of an exec on a descriptor that was opened or copied with these flags.
     pub(crate) fn of_flags(flags: u32) -> OnExec {
         match flags & OnExec::CLOSE_ON_EXEC {
             0 => OnExec::Stays,

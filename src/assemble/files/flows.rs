@@ -32,7 +32,7 @@ impl LinkNames {
 pub(crate) struct FileLinks {
     /// The arrows.
     pub links: Vec<Link>,
-    /// Counts of what the limits left out.
+    /// Counts of the arrows that were left out because of the limits.
     pub diagnostics: Diagnostics,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn file_links(names: LinkNames, source: FileSource<'_>) -> FileLinks 
     }
 }
 
-/// Returns diagnostics about what the limits left out.
+/// Returns diagnostics about the arrows that were left out because of the limits.
 fn cut_notes(cuts: Cuts) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     let mut note = |code, count: u64, text: &str| {

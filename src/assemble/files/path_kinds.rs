@@ -1,11 +1,11 @@
-//! Classes of paths by what must be done to them so that each file has one path.
+//! Classes of paths by the changes that they need so that each file has one path.
 
 use crate::base::paths::is_uneven;
 
 /// The kernel's directory of a process's descriptors.
 pub(super) const DESCRIPTORS: &[u8] = b"/proc/self/fd/";
 
-/// What must be done to the paths of a trace; a later variant includes the earlier ones.
+/// The changes that the paths of a trace need; a later variant includes the earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Paths {
     /// Nothing: every path is absolute and in its shortest form.
@@ -19,7 +19,7 @@ pub(crate) enum Paths {
 }
 
 impl Paths {
-    /// Returns what must be done to one path.
+    /// Returns the changes that one path needs.
     pub fn of(path: &[u8]) -> Paths {
         if path.starts_with(DESCRIPTORS) {
             Paths::SomeOfDescriptors

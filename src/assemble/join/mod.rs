@@ -24,7 +24,7 @@ use crate::trace::{
 };
 use moves::{Moves, Processes, moved_range};
 
-/// A trace to be joined with others.
+/// A trace that is joined with others.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// File name, shown to the user.
@@ -39,11 +39,11 @@ pub struct Member {
     pub evidence: String,
     /// Who decided the offset.
     pub placed_by: PlacedBy,
-    /// The process that wrote it, if that is in another member.
+    /// The process that wrote it, if another member contains that process.
     pub home: Option<Home>,
 }
 
-/// A process of another member, to which what a member has belongs.
+/// A process of another member, to which all of a member's tracks belong.
 #[derive(Clone, Copy, Debug)]
 pub struct Home {
     /// Index of the member that has the process.
@@ -106,7 +106,8 @@ struct Joined<'a> {
     event_count: u32,
     part_count: u32,
     lane_count: u32,
-    /// Id of each kind: (kind, its count among equal kinds of its file), so that equal kinds of one file stay apart.
+    /// Id of each kind: (kind, the number of equal kinds before it in its file), so that equal kinds of one file stay
+    /// separate.
     kinds: FxHashMap<(EventKind, u32), KindId>,
     members: Vec<(&'a Trace, Moves)>,
 }
@@ -252,7 +253,7 @@ impl<'a> Joined<'a> {
         if let Processes::Home(_) = moves.processes {
             return;
         }
-        // Parts of environments that processes share stay shared.
+        // Parts of environments that several processes share are also shared in the joined trace.
         let mut parts: FxHashMap<*const [StringId], Arc<[StringId]>> = FxHashMap::default();
         let moved = |part: &[StringId]| part.iter().map(|&id| moves.string(id)).collect();
         let processes = theirs.processes.iter().map(|process| Process {
@@ -439,8 +440,8 @@ impl<'a> Joined<'a> {
     }
 }
 
-/// Returns the rows, ascending and counted from `first`, of which only a part is known once each row has an end: the open
-/// ones and those that are partial already.
+/// Returns the numbers, counted from `first`, of rows that are only partly known: the open ones, which get an end when
+/// traces are joined, and those that are already partial. The numbers ascend.
 fn partial_rows<'a>(
     ends: &'a [Maybe<i64>],
     partial: &'a [u32],

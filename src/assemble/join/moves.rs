@@ -21,12 +21,12 @@ pub(super) struct Moves {
     pub(super) first_label: u32,
 }
 
-/// Where the processes of a member are in the joined trace.
+/// The processes of the joined trace that the processes of a member became.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Processes {
-    /// From this row on.
+    /// Process `n` of the member became process `n` + this number.
     From(u32),
-    /// All are this process of another member.
+    /// All became this process of another member.
     Home(ProcessId),
 }
 
@@ -44,7 +44,7 @@ impl Moves {
         times.iter().map(|&time| self.time(Timestamp(time)).0)
     }
 
-    /// Maps ends of runs and states. What did not end lasts to the end of the member's file.
+    /// Maps ends of runs and states. A run or state without an end lasts to the end of the member's file.
     pub(super) fn ends(&self, ends: &[Maybe<i64>]) -> impl Iterator<Item = Maybe<i64>> {
         ends.iter().map(|&end| self.end(end))
     }

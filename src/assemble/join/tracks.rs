@@ -9,7 +9,7 @@ use crate::trace::slice_ends::EndRow;
 use crate::trace::slices::SliceRow;
 use crate::trace::{EventId, Flow, Flows, SliceId, Slices, Track, TrackId, TrackKind};
 
-/// Where the slices of one row are now.
+/// The old and new position of the slices of one row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MovedRow {
     /// Index of the row's first slice in its member.
@@ -20,7 +20,7 @@ pub(super) struct MovedRow {
 
 impl Joined<'_> {
     /// Adds the tracks of all members with their rows, slices and instants. Tracks are sorted by kind, so the tracks of
-    /// different files interleave. Returns, for each member, where the slices of each of its rows are now.
+    /// different files interleave. Returns, for each member, the new position of each of its rows.
     pub(super) fn place_tracks(&mut self) -> Vec<Vec<MovedRow>> {
         let mut order: Vec<(TrackKind, usize, u32)> = Vec::new();
         for (number, (theirs, moves)) in self.members.iter().enumerate() {

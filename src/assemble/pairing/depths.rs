@@ -1,12 +1,14 @@
-//! How deep the calls of traced functions are. An entry at a depth proves that all calls of its thread that were open at
-//! this depth or deeper are over, also if events were lost; so does a return for what is deeper than itself.
+//! The depths of the calls of traced functions. An entry at a depth proves that all calls of its thread that were open
+//! at this depth or deeper are over, also if events were lost; a return proves this for calls that are deeper than
+//! itself.
 
 use super::super::recorded::Recorded;
 use super::super::rows::PerPart;
 use crate::base::order::find_near;
 use crate::event::CallDepth;
 
-/// The depths that readers noted, sorted by event. That of other events follows from the event before of their thread.
+/// The depths that readers stored, sorted by event. The depth of another event follows from the event before it on its
+/// thread.
 #[derive(Debug, Default)]
 pub(super) struct Depths {
     rows: Vec<CallDepth>,
@@ -25,7 +27,7 @@ impl Depths {
     }
 }
 
-/// Where a thread is in its calls.
+/// The current depth of a thread in its calls.
 #[derive(Debug, Default)]
 pub(super) struct Inside {
     /// The depth that the thread's next entry has if nothing is lost; `None` before its first call.

@@ -1,12 +1,12 @@
 //! Makes slices from the begins and ends of each track.
 //!
 //! A begin adds its slice at once, in order of start. An end looks up the innermost open begin of its family that it
-//! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end
-//! of the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends
-//! name their begins (`named`), they may still get their own ends. If events of
-//! their CPU were lost between a begin and an end, the slice's duration is unknown: the end may belong to another
-//! begin. An end without a begin is an instant, or the whole slice if the end states how long it was. Only pairs of
-//! which both ends occur in the trace take part: a lone kprobe is an instant.
+//! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end of
+//! the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends name
+//! their begins (`named`), they may still get their own ends. If events of their CPU were lost between a begin and an
+//! end, the slice's duration is unknown: the end may belong to another begin. An end without a begin is an instant, or
+//! the whole slice if the end states how long it was. A begin or end only becomes a slice if the trace contains both
+//! begins and ends of its pair: a kprobe without a return probe is an instant.
 
 mod calls;
 mod depths;
@@ -325,8 +325,8 @@ impl CompatNames<'_> {
     }
 }
 
-/// Returns the time after which nothing of a track's thread lasts, in ns: its end, or when it was seen last if that is
-/// later. `None` if its end was not seen.
+/// Returns the time in ns after which no slice of a track's thread lasts: the thread's end, or its last event if that
+/// is later. `None` if its end was not seen.
 fn death_of(track: u32, threads: &[Thread], cpu_count: usize) -> Option<i64> {
     let TrackKind::Thread(id) = track_number::kind_of(track, cpu_count) else {
         return None;

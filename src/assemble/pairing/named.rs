@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::StringId;
 
-/// The name and category that a begin or an end states; empty: it states none.
+/// The name and category that a begin or an end states; empty if it states none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct MarkNames {
     pub(super) name: StringId,
@@ -24,7 +24,7 @@ impl MarkNames {
         category: StringId::EMPTY,
     };
 
-    /// Returns what ends that fit this begin may contain, besides [`MarkNames::NOTHING`].
+    /// Returns the names and categories with which an end fits this begin, besides [`MarkNames::NOTHING`].
     fn of_ends(self) -> [MarkNames; 3] {
         let name_alone = MarkNames {
             category: StringId::EMPTY,
@@ -37,7 +37,7 @@ impl MarkNames {
         [self, name_alone, category_alone]
     }
 
-    /// Returns whether an end with this content closes such a begin.
+    /// Returns whether an end with these names closes a begin with the names `begin`.
     fn fits(self, begin: MarkNames) -> bool {
         let is_equal = |own, of_begin| own == StringId::EMPTY || own == of_begin;
         is_equal(self.name, begin.name) && is_equal(self.category, begin.category)
@@ -70,7 +70,7 @@ pub(super) struct Unclosed {
     pub(super) until: Option<i64>,
 }
 
-/// Where a begin is in the list; the draft shows whether it is still there.
+/// The position of a begin in the list; its draft shows whether the begin is still there.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     index: usize,
@@ -80,10 +80,10 @@ struct Spot {
 /// The open begins of a track, innermost last.
 #[derive(Default)]
 pub(super) struct NamedBegins {
-    /// The last one is open.
+    /// The last begin is always open.
     begins: Vec<Begin>,
-    /// The begins that fit ends, by the content of the ends, innermost last; made when the list has more than [`SHALLOW`]. The
-    /// last one of each is open.
+    /// Made when the list has more than [`SHALLOW`] begins: the begins that fit ends with some names, innermost last.
+    /// The last begin of each list is open.
     by_names: Option<FxHashMap<MarkNames, Vec<Spot>>>,
     order: u32,
 }
@@ -168,7 +168,7 @@ impl NamedBegins {
         let mut around: BinaryHeap<Reverse<Closed>> = BinaryHeap::new();
         let mut unclosed = Vec::new();
         for begin in self.begins {
-            // Begins that were over when it began contain none of the later begins.
+            // Ends before this begin: these slices contain no later begins.
             while (around.peek()).is_some_and(|Reverse(end)| end.order < begin.order) {
                 around.pop();
             }
@@ -245,7 +245,8 @@ mod tests {
         for draft in 0..4 {
             begins.push(draft, names(draft + 1, 0));
         }
-        // The outer one first, then the one inside of it: 2 is in both, 1 and 3 in none that is over when they are.
+        // The outer begin is closed first, then the one inside it: begin 2 is inside both, 1 and 3 are inside none of
+        // the closed slices.
         assert_eq!(begins.close(names(1, 0), 10), Some(0));
         assert_eq!(begins.close(names(2, 0), 20), Some(1));
         assert_eq!(begins.close(names(4, 0), 30), Some(3));

@@ -115,7 +115,7 @@ pub(super) struct Known<'a> {
     pub(super) measured: &'a MeasuredTable,
     pub(super) depths: &'a Depths,
     pub(super) lost: LostEvents<'a>,
-    /// The time after which nothing of the track's thread lasts, in ns; `None` if the thread's end was not seen.
+    /// The time in ns after which no slice of the track's thread lasts; `None` if the thread's end was not seen.
     pub(super) death: Option<i64>,
 }
 
@@ -163,8 +163,8 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
         drafts.retain(|draft| draft.end != DROPPED);
     }
     if is_unsorted {
-        // Slices whose begins are lost come first at their start, the longest before the others; begins keep their
-        // order.
+        // Slices whose begins are lost come before others with the same start, the longest first; the other slices keep
+        // their order.
         drafts.sort_by_key(|draft| {
             let placed_by_end = is_placed_by_end(draft).then_some(draft.end);
             (draft.start, std::cmp::Reverse(placed_by_end))
@@ -314,7 +314,7 @@ impl Pairer<'_> {
             here.depth.map(|own| (here, own == depth))
         });
         if let Some((here, is_its_depth)) = of_depth {
-            // Any call of this function that is open further out is another one.
+            // If the same function is open further out, that is another call.
             let (draft, is_own) = (here.draft, is_its_depth && here.pair == pair);
             return is_own && !self.is_of_another(row, draft);
         }
@@ -367,7 +367,7 @@ impl Pairer<'_> {
             let Some(Open { draft, .. }) = stack.pop() else {
                 return;
             };
-            // What began before the call that proves it was over when that call began.
+            // A slice that began before the proving call was already over when that call began.
             let start = self.drafts[draft as usize].start;
             let before = proof.begun.filter(|&begun| start < begun);
             self.lose_end(draft, before.unwrap_or(proof.time), family);
@@ -381,7 +381,7 @@ impl Pairer<'_> {
         let draft = &mut self.drafts[draft as usize];
         draft.end = Maybe::new(row.time.max(draft.start));
         draft.finish = Maybe::new(row.event);
-        // The end may belong to another begin, one that is lost.
+        // The end may belong to another begin, which was lost.
         let (begin, end) = (Moment::begin_of(draft), Moment::of(row));
         if !is_measured && self.lost.first_between(begin, end).is_some() {
             draft.is_unended = true;
@@ -389,9 +389,9 @@ impl Pairer<'_> {
         }
     }
 
-    /// Returns whether the return of a call may belong to another call than the open one of `draft`: events were lost
-    /// between them, and the return states another name, or by its measured duration its call began after events were
-    /// lost.
+    /// Returns whether the return of a call may belong to another call than the open one of `draft`. This is so if
+    /// events were lost between them, and the return has another name, or its measured duration shows that its call
+    /// began after the loss.
     fn is_of_another(&mut self, row: &Row, draft: u32) -> bool {
         if self.lost.losses.is_empty() {
             return false;

@@ -13,7 +13,8 @@ pub(super) struct Row {
 pub(super) const END: u32 = 1 << 31;
 /// Bit of `packed`: the innermost open slice of the family is over; its end was lost.
 pub(super) const OVER: u32 = 1 << 30;
-/// Bit of `packed`: a system call numbered by the table of 32-bit programs, so that its name is not its label's.
+/// Bit of `packed`: the number of the system call belongs to the table of 32-bit programs, so its name differs from its
+/// label's name.
 pub(super) const COMPAT: u32 = 1 << 29;
 
 impl Row {

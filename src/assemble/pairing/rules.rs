@@ -24,7 +24,7 @@ pub(super) struct Rule {
     pub(super) is_any: bool,
     /// Name and category of the label.
     pub(super) names: MarkNames,
-    /// For calls of a function: the one label that begins with this pair number have; `None` if there are several.
+    /// For calls of a function: the label of all begins with this pair number; `None` if they have several.
     pub(super) call_label: Option<u32>,
     /// For calls of a function: the function's name, if it is known.
     pub(super) call_name: Option<StringId>,
@@ -60,7 +60,7 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
             },
             can_end: match (family.matching, family.open) {
                 (Matching::ByKey, OpenBegin::Instant) => has.end,
-                // The file itself records these as durations: a begin without an end did not end.
+                // The file itself records these slices as durations: a begin without an end did not end.
                 (Matching::Innermost | Matching::ByName, OpenBegin::Unfinished) => true,
                 // So does the function graph tracer.
                 _ if is_function => true,

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Open {
     pub(super) draft: u32,
     pub(super) pair: u32,
-    /// The number of calls around it, for calls of traced functions if it is known.
+    /// The number of calls around it, for calls of traced functions; `None` if it is not known.
     pub(super) depth: Option<u32>,
 }
 

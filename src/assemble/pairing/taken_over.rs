@@ -14,12 +14,12 @@ use super::super::track_number;
 use super::calls::Calls;
 use super::row::Row;
 
-/// The ends of such calls, which are moved from the leader's track to the caller's.
+/// The ends of these calls, which are moved from the leader's track to the caller's.
 #[derive(Default)]
 pub(super) struct MovedEnds {
     /// Events whose marks leave their own track.
     taken: FxHashSet<u32>,
-    /// By track: the ends that it gets.
+    /// By track: the ends that are moved to it.
     given: FxHashMap<u32, Vec<Row>>,
 }
 
@@ -57,7 +57,7 @@ impl MovedEnds {
         moved
     }
 
-    /// Adds the ends that a track gets to its marks.
+    /// Adds the ends that are moved to a track to the track's marks.
     pub(super) fn give(&self, track: u32, rows: &mut Vec<Row>) {
         if let Some(ends) = self.given.get(&track) {
             rows.extend(ends);
@@ -65,8 +65,8 @@ impl MovedEnds {
         }
     }
 
-    /// Removes the ends that a track loses. Called after its calls were distinguished: which program runs from then on is
-    /// seen by these ends.
+    /// Removes the ends that are moved away from a track. Call it after the programs of the track were determined,
+    /// because these ends show which program runs after them.
     pub(super) fn take(&self, track: u32, rows: &mut Vec<Row>) {
         if !self.taken.is_empty() && !self.given.contains_key(&track) {
             rows.retain(|row| !self.taken.contains(&row.event));

@@ -56,8 +56,8 @@ pub(crate) fn sorted_lives<'a>(
     lives
 }
 
-/// Returns the key of the thread that `child`, born at `time`, means. A key without a thread of its own has candidates:
-/// of these the one whose first event or birth is the latest at or before `time`.
+/// Returns the key of the thread that `child` means at the time of its birth, `time`. A key without a thread of its own
+/// has candidates: the candidate whose first event or birth is the latest at or before `time` is returned.
 fn born_as(
     child: ThreadKey,
     time: Timestamp,
@@ -100,7 +100,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
     let mut births: Vec<Birth> = Vec::with_capacity(count);
     let mut known: FxHashMap<u32, Known> = FxHashMap::default();
     known.reserve(count);
-    // Keys that exited, if the file states that a later exec of the key is a new thread's.
+    // Keys that exited, if the file states that a later exec of the same key belongs to a new thread.
     let mut ended: FxHashSet<u32> = FxHashSet::default();
     // Keys that exited, if lines of forks may come late: a later fork of the key makes a new thread.
     let mut over: FxHashSet<u32> = FxHashSet::default();
@@ -141,7 +141,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
             _ => continue,
         };
         let child = born_as(*child, row.time, &aliases, seen, &known);
-        // A line is written when the call has returned (strace `-z`): the child may have lines before it.
+        // strace with `-z` writes a line when the call has returned, so the child may have earlier lines.
         let first = seen.get(&child.0).map(|seen| seen.first);
         let is_late = forks_come_late
             && !known.contains_key(&child.0)

@@ -6,8 +6,8 @@
 //! thread 9               |----- ...                 no event after the leader's exit: ended with process 7
 //! ```
 //!
-//! If a thread of a process goes on after the leader's exit and has no exit itself, the process has not ended. (A
-//! thread whose key belongs to another thread later shows nothing: how long it went on is unknown.)
+//! If a thread of a process has events after the leader's exit and no exit itself, the process has not ended. (A thread
+//! whose key belongs to another thread later proves nothing, because it is unknown how long the thread lived.)
 
 use super::table::People;
 use crate::base::Timestamp;
@@ -90,7 +90,7 @@ fn end_the_silent(threads: &mut [Thread], processes: &[Process]) {
     }
 }
 
-/// Returns whether a thread's last event is uncertain, as its key belongs to the next row's thread from then on.
+/// Returns whether a thread's last event is uncertain because its key later belongs to the thread of the next row.
 pub fn is_cut(threads: &[Thread], id: u32) -> bool {
     let pair = threads.get(id as usize).zip(threads.get(id as usize + 1));
     pair.is_some_and(|(thread, next)| {

@@ -6,7 +6,7 @@
 //!
 //! Only for files whose numbers rise from birth to birth. Such a process starts with its first line, or with the first
 //! birth of a higher number, if that was earlier. It lived before the trace if no lower number was born in the trace
-//! (unless the file states that its head is whole), or if a higher number was there when the trace began.
+//! (unless the file states that its head is whole), or if a higher number existed when the trace began.
 
 use crate::base::Timestamp;
 use crate::event::keys::Unseen;
@@ -17,7 +17,7 @@ const MOST_SWAPPED: usize = 100;
 
 struct Known {
     key: u64,
-    /// When it was made, or seen first.
+    /// When it was made, or first seen.
     since: Timestamp,
     is_born: bool,
 }
@@ -41,12 +41,12 @@ pub(crate) fn date_lost_forks(threads: &[Thread], processes: &mut [Process], uns
     let Some(begin) = all.iter().map(|known| known.since).min() else {
         return;
     };
-    // If a number was reused, its first life has the number's place in the order.
+    // If a number was reused, its first life determines the number's position in the order.
     all.sort_by_key(|known| (known.key, known.since));
     all.dedup_by_key(|known| known.key);
     let lowest_born = all.iter().find(|known| known.is_born).map(|it| it.key);
     let is_rising = rises(&all);
-    // Backwards: the earliest time at which this or a higher number was there.
+    // From the last to the first: the earliest time at which this number or a higher one existed.
     let mut earliest = Timestamp::MAX;
     for known in all.iter_mut().rev() {
         earliest = earliest.min(known.since);

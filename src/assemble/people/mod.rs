@@ -63,7 +63,7 @@ struct NewThread {
     birth: Birth,
 }
 
-/// All that the recording contains about a key.
+/// All information that the recording contains about a key.
 struct Known<'a> {
     key: u32,
     /// When it was first and last seen.
@@ -191,8 +191,8 @@ fn acts(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<Act> {
     lives.iter().filter_map(act).collect()
 }
 
-/// Returns the keys of directory entries that are threads. An entry with a process was listed on purpose, and is a
-/// thread even without events. Saved command lines of tasks that never appear are not threads.
+/// Returns the keys of directory entries that are threads. An entry that states a process is a thread even without
+/// events. Saved command lines of tasks that never appear are not threads.
 fn used_entries<'a>(directory: &'a Directory, seen: &'a Seen) -> impl Iterator<Item = u32> + 'a {
     directory
         .threads
@@ -370,8 +370,8 @@ impl Making {
         }
     }
 
-    /// Adds the threads that themselves state their process to `leaders`, unless a column, the directory or their birth
-    /// states another.
+    /// Adds the threads that state their own process in their rows to `leaders`, unless a column, the directory or
+    /// their birth states another process.
     fn believe_claims(
         &self,
         born: &[NewThread],
@@ -401,7 +401,7 @@ impl Making {
                 && row.is_some_and(|row| row.process.is_none())
                 && !leaders.contains_key(thread)
         });
-        // A thread of another process leads no process.
+        // A thread that belongs to another process leads no process.
         let is_leader =
             |leader: &ThreadId| !claims.contains_key(&leader.0) && !leaders.contains_key(&leader.0);
         let believed: Vec<(u32, ThreadId)> = claims
@@ -472,7 +472,7 @@ impl Making {
                         of.and_then(|of| self.people.processes.get_mut(of.0 as usize))
                         && (process.main_thread == Some(id) || process.end.is_some())
                     {
-                        // Also if a thread exits after the leader: it went on until now, and the process with it.
+                        // Also if a thread exits after the leader: the thread lived until then, and so did the process.
                         process.end = Some(row.time);
                         // Two kinds of events may record one exit: the process released its files at the first.
                         if !had_end || process.exit_event.is_none() {
@@ -524,7 +524,8 @@ impl Making {
                             (last, name) => have_one_name(&merged.strings, last, name),
                         };
                         let is_recorded = process.images.last().is_some_and(|last| {
-                            // A record with an interpreter has the arguments too: if it has none, there are none.
+                            // A record with an interpreter also contains the arguments: if it contains none, the
+                            // program had none.
                             let is_whole = [last.interpreter, row.part.string(*interpreter)];
                             last.arguments.is_empty() != arguments.is_empty()
                                 && is_whole.contains(&StringId::EMPTY)
@@ -559,7 +560,7 @@ impl Making {
         naming
     }
 
-    /// Sets the environments of processes.
+    /// Sets the environments of processes from the directory.
     fn furnish(&mut self, merged: &Merged, directory: &Directory) {
         for environment in &directory.environments {
             let variables = environment.variables.iter();

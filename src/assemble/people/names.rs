@@ -22,7 +22,7 @@ use crate::trace::Thread;
 /// The kernel cuts names of tasks after this many bytes.
 const MOST_COMM_BYTES: usize = 15;
 
-/// An exec: the program that runs from now on, and the lane that records it.
+/// An exec: the program that runs after it, and the lane that records it.
 #[derive(Clone, Copy)]
 pub(super) struct Exec {
     pub(super) program: StringId,
@@ -70,7 +70,7 @@ impl Naming {
         }
     }
 
-    /// Returns whether a thread's name comes from its fork or the directory's list of names, which has no times.
+    /// Returns whether a thread's name comes from its fork or from the directory's list of names (which has no times).
     fn is_of_list(&self, thread: usize) -> bool {
         self.named_in.get(thread) == Some(&None)
     }
@@ -84,11 +84,11 @@ fn may_be_called(strings: &Strings, program: StringId, name: StringId) -> bool {
 }
 
 impl Making {
-    /// Names threads without a name by the directory's list; its names are the last that were known. Processes without
-    /// a name in the directory get their main thread's name, or if there is none, the path of their last program, which
-    /// panes shorten.
+    /// Names threads without a name from the directory's list, whose names are the last that were known. Processes
+    /// without a name in the directory get their main thread's name, or if there is none, the path of their last
+    /// program, which panes shorten.
     pub(super) fn name_all(&mut self, directory: &Directory, merged: &Merged, naming: &Naming) {
-        // If the list has several names for one key, the last one counts.
+        // If the list has several names for one key, the last name is used.
         for entry in directory.threads.iter().rev() {
             let Some(name) = entry.name else { continue };
             let thread = self.keys.at(entry.key, Timestamp::MAX);

@@ -1,5 +1,5 @@
-//! Facts that a file states about processes and threads without events, besides names: lives in FXT files of our own exporter,
-//! places and labels in Chrome JSON.
+//! Facts that a file states about processes and threads without events, besides names: lives in FXT files of our own
+//! exporter, sort indices and labels in Chrome JSON.
 
 use super::super::recorded::StringMap;
 use super::table::People;

@@ -50,7 +50,7 @@ pub(crate) struct Act {
     pub program: Option<StringId>,
 }
 
-/// A thread that took its leader's place by `execve`: from then on its leader's number is its own.
+/// A thread that took its leader's place by `execve`: after it, the leader's number is the thread's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TakenOver {
     /// Time of the exec, ns on the trace's clock.

@@ -21,7 +21,7 @@ pub(crate) struct SwitchRow {
     pub prev_priority: i32,
     /// State of the thread that stops, from now on.
     pub prev_state: ThreadState,
-    /// What follows from the switch.
+    /// What follows from the switch: runs, states or both.
     pub content: SwitchContent,
 }
 
@@ -50,13 +50,13 @@ impl Change {
     }
 }
 
-/// What a thread changes to, in 4 bytes: its CPU or waker in the low 26 bits, then a state or a wakeup, then the
+/// The new state of a thread, in 4 bytes: its CPU or waker in the low 26 bits, then a state or a wakeup, then the
 /// interrupt in which the wakeup happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct To(u32);
 
 impl To {
-    /// In the low bits: no CPU and no waker.
+    /// Value of the low bits: no CPU and no waker.
     const NOBODY: u32 = (1 << 26) - 1;
     const STATE_SHIFT: u32 = 26;
     const INTERRUPT_SHIFT: u32 = 30;
@@ -65,7 +65,7 @@ impl To {
     const WAKEUP: u32 = To::WAKING + 1;
     /// The thread was seen on a CPU.
     const SEEN: u32 = To::WAKEUP + 1;
-    /// In the place of the interrupt: the change comes before all events of its time.
+    /// Value of the interrupt bits: the change comes before all events of its time.
     const BEFORE_EVENTS: u32 = 1 << To::INTERRUPT_SHIFT;
 
     pub(super) fn new(state: ThreadState, partner: Option<u32>) -> To {
@@ -91,12 +91,14 @@ impl To {
         To::new(ThreadState::Unknown, Some(cpu))
     }
 
-    /// As [`To::stops_running_on`], for a thread that left before an event of this time: another thread recorded that.
+    /// As [`To::stops_running_on`], for a thread that left before an event of this time, because another thread
+    /// recorded that event.
     pub(super) fn had_left(cpu: u32) -> To {
         To(To::stops_running_on(cpu).0 | To::BEFORE_EVENTS)
     }
 
-    /// Returns what follows from an event that the thread recorded on `cpu`, where no switch brought it there: it ran.
+    /// Returns the change that follows from an event that the thread recorded on `cpu`, where no switch to the thread
+    /// is known: it ran.
     pub(super) fn seen_on(cpu: u32) -> To {
         To::packed(To::SEEN, Some(cpu))
     }
@@ -115,7 +117,7 @@ impl To {
         self.0 >> To::STATE_SHIFT & 15
     }
 
-    /// Returns which of the kernel's wakeups it is, if it is one; a new thread's counts as [`WakeupSort::Wakeup`].
+    /// Returns the kind of wakeup if it is one; the wakeup of a new thread counts as [`WakeupSort::Wakeup`].
     pub(super) fn wakeup(self) -> Option<WakeupSort> {
         match self.number() {
             To::WAKING => Some(WakeupSort::Waking),

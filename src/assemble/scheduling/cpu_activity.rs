@@ -50,7 +50,7 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
             let (Some(last_cpu), Some(open), Some(done)) = slots else {
                 continue;
             };
-            // A line of the task on another CPU in between ends its run here.
+            // If the task had a line on another CPU since its last line here, its run here ended.
             let is_here = std::mem::replace(last_cpu, Maybe::new(cpu)) == cpu;
             if let Some(run) = open {
                 if is_here && run.thread == thread && time.0 - run.end <= MOST_SILENCE_NS {

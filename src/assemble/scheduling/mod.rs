@@ -1,12 +1,12 @@
 //! Makes runs per CPU and states per thread from context switches and wakeups.
 //!
-//! A switch ends the CPU's run and begins the next thread's run; a switch to idle only ends. The thread that the first
-//! switch of a CPU takes off has run since that CPU's first event, if that was earlier: a CPU's events are recorded by
-//! the thread that runs. The same holds after a hole in the CPU's recording. A run in progress where a hole begins ends
-//! there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that ran, switches
-//! were lost between: the open run ends at the first event that another thread recorded on the CPU, or else there, with
-//! an unknown state, and the mismatch is counted. The thread that is taken off has run since the first of its events
-//! before the switch that no other thread's event follows.
+//! A switch ends the CPU's run and begins the next thread's run; a switch to idle only ends the run. The thread that
+//! the first switch of a CPU takes off has run since that CPU's first event, if that was earlier: a CPU's events are
+//! recorded by the thread that runs. The same holds after a hole in the CPU's recording. A run in progress where a hole
+//! begins ends there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that
+//! ran, switches were lost between: the open run ends, in an unknown state, at the first event that another thread
+//! recorded on the CPU, or at the switch if there is none; the mismatch is counted. The thread that is taken off has
+//! run since the first of its events that directly precede the switch, without an event of another thread between them.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
@@ -52,7 +52,7 @@ pub(crate) struct Scheduling {
     pub runs: Runs,
     /// The states of each thread.
     pub states: States,
-    /// Until when threads were seen to run that still ran where events of their CPU were lost.
+    /// The threads that still ran where events of their CPU were lost, and until when each was seen to run.
     pub lost: Vec<CutEnd>,
     /// Count of switches that do not match the run before them.
     pub diagnostics: Diagnostics,
@@ -102,7 +102,8 @@ pub(crate) fn schedule(
         })
         .collect();
     let switches = gather(parts.iter().map(|part| &part.switches));
-    // A wakeup alone does not show what a thread does after it: without any switches the state after it is unknown.
+    // A wakeup alone does not show what a thread does after it: if no switches were recorded, the state after it is
+    // unknown.
     let has_switches = !switches.is_empty();
     let mut cpus = runs_of_cpus(switches, recorded, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();

@@ -24,7 +24,7 @@ pub(crate) struct CpuRuns {
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
-    /// Until when threads were seen to run that still ran where events of the CPU were lost.
+    /// The threads that still ran where events of the CPU were lost, and until when each was seen to run.
     lost: Vec<CutEnd>,
 }
 
@@ -51,8 +51,7 @@ pub(super) fn runs_of_cpus(
         .collect()
 }
 
-/// Returns until when threads were seen to run that still ran where events of their CPU were lost; takes them out of
-/// `cpus`.
+/// Takes the list of threads that still ran where events of their CPU were lost out of `cpus`; returns it.
 pub(super) fn lost_runs(cpus: &mut [CpuRuns]) -> Vec<CutEnd> {
     let lost = cpus.iter_mut().flat_map(|cpu| take(&mut cpu.lost));
     lost.collect()
@@ -108,7 +107,7 @@ fn reserve(runs: &mut Runs, count: usize) {
     runs.events.reserve_exact(count);
 }
 
-/// Where the recording of a CPU begins and where it has holes.
+/// The time at which the recording of a CPU begins, and its holes.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SwitchSource<'a> {
     /// The time of the CPU's first event.
@@ -117,7 +116,7 @@ pub(crate) struct SwitchSource<'a> {
     pub holes: &'a [Hole],
 }
 
-/// Returns the runs that follow from a CPU's switches, in order of time. `witness` is asked where a switch is missing.
+/// Returns the runs that follow from a CPU's switches, in order of time. `witness` is used where a switch is missing.
 pub(crate) fn runs_of_cpu(
     cpu: CpuId,
     rows: &[SwitchRow],
@@ -131,7 +130,7 @@ pub(crate) fn runs_of_cpu(
     reserve(&mut all.runs, rows.len() + 1);
     let mut is_open = false;
     let mut holes = source.holes.iter().peekable();
-    // While the running thread is unknown: where the recording of the CPU starts or continues, ns.
+    // While the running thread is unknown: the time in ns at which the recording of the CPU starts or continues.
     let mut recorded_since = source.first_event.map(|first| first.0);
     let mut seen_threads = Sightings::default();
     // The switch before, unless it is before a hole.
@@ -209,7 +208,7 @@ impl CpuRuns {
         };
         let thread = Some(ThreadId(runs.threads[last]));
         if thread == row.prev && row.content == SwitchContent::Runs {
-            // This switch records no state: where one followed, the file has another switch that records it.
+            // This switch records no state: if a state followed, the file has another switch that records it.
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             return;
         }
@@ -374,7 +373,7 @@ mod tests {
         assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
         assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
         assert_eq!(all.mismatches, 2);
-        // A thread that ran on the CPU goes on running on it: that is not a change of state.
+        // A thread that ran on the CPU continues to run on it: that is not a change of state.
         let running = To::new(ThreadState::Running, Some(2));
         let changes = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
         assert_eq!(shown(&all.changes), changes);

@@ -1,10 +1,10 @@
 //! Makes the states of each thread from its changes.
 //!
-//! A state lasts until the thread's next change. Only what was recorded counts: a wait for a CPU, after a wakeup or after
-//! a preemption, is one only if the thread is then seen to start running. A wait after a wakeup also needs that it was
-//! not woken a second time before (it ran and slept in between), and that no events were
-//! lost meanwhile on the CPUs on which it was woken and ran. Otherwise only the begin of the state is known, and the
-//! state is unknown. Other states are marked if events were lost while they lasted.
+//! A state lasts until the thread's next change. Only what was recorded counts: a thread counts as waiting for a CPU,
+//! after a wakeup or a preemption, only if it is then seen to start running. After a wakeup it must also not have been
+//! woken a second time before (it would have run and slept in between), and no events may have been lost meanwhile on
+//! the CPUs on which it was woken and ran. Otherwise only the begin of the state is known, and the state is unknown.
+//! Other states are marked if events were lost while they lasted.
 //!
 //! Changes of one CPU keep their order. Of changes of several CPUs at one time, the change that fits the thread's state
 //! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs.
@@ -192,7 +192,7 @@ fn states_of(changes: &[Change], facts: &Facts<'_>) -> OfThread {
     walk.finish()
 }
 
-/// Returns whether a change is a switch to the thread. Without a switch the thread ran already, since an unknown time.
+/// Returns whether a change is a switch to the thread. Otherwise the thread already ran, since an unknown time.
 fn runs_from_here(change: &Change) -> bool {
     change.to.state() == ThreadState::Running && change.event().is_some()
 }
@@ -243,7 +243,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns how badly a change fits the thread's current state: 0 is best.
+    /// Returns how badly a change fits the thread's current state: 0 is the best fit.
     fn rank(&self, change: &Change) -> u8 {
         let Some(now) = self.made.rows.last() else {
             return 0;
@@ -284,7 +284,7 @@ impl Walk<'_> {
         }
         let partner = change.to.partner();
         if state == ThreadState::Unknown && partner.is_some() {
-            // This only ends a run on that CPU: a thread that runs on another CPU by now goes on running.
+            // This change only ends a run on that CPU; a thread that already runs on another CPU continues to run.
             if now == Some((ThreadState::Running, partner)) {
                 self.push(change, None, StateNotes::default());
             }
@@ -296,7 +296,8 @@ impl Walk<'_> {
         self.made.has_switches |= state != ThreadState::Created;
         let is_unknown = match now {
             Some((ThreadState::Runnable, _)) => !self.is_wait(&change),
-            // Where events were lost, the state is marked; that it ran unseen contradicts it.
+            // If events were lost, the state is only marked as such. It becomes unknown if the thread is known to have
+            // run meanwhile.
             Some((now, _)) if now.is_ready() => {
                 !runs_from_here(&change) || self.is_stated_to_have_run()
             }
@@ -467,7 +468,8 @@ impl Walk<'_> {
 }
 
 impl OfThread {
-    /// Ends the states where a last, unknown state begins; that state itself is kept (empty) only if a wakeup began it.
+    /// Ends the states of a thread where its last state begins if that state is unknown; the last state is kept (empty)
+    /// only if a wakeup began it.
     fn forget_unknown_end(&mut self) {
         let Some(last) = self.rows.last().copied() else {
             return;

@@ -10,25 +10,25 @@ use crate::base::{Maybe, StringId};
 use crate::event::{ThreadState, WholeRun, WholeState};
 use crate::trace::{Runs, StateNotes, States, ThreadId};
 
-/// When something lasted, on the track (CPU or thread) with a number.
+/// The time span of a row, and the number of the CPU or thread that it belongs to.
 #[derive(Clone, Copy, Debug)]
 struct Stretch<T> {
     track: u32,
     start: i64,
-    /// None: to the trace's end.
+    /// None if it lasts to the trace's end.
     end: Maybe<i64>,
     event: u32,
-    /// What lasted.
+    /// The other values of the row.
     what: T,
 }
 
-/// Returns the end of what starts at `start`; none if it has no duration.
+/// Returns the end of a row that starts at `start`; none if it has no duration.
 fn end_after(start: i64, duration_ns: Option<i64>) -> Maybe<i64> {
     let end = duration_ns.map(|ns| start.saturating_add(ns.max(0)));
     end.into()
 }
 
-/// Sorts by track and time, and ends each where the next one of its track begins.
+/// Sorts by track and time, and ends each row where the next one of its track begins.
 fn put_in_line<T: Send>(all: &mut [Stretch<T>]) {
     all.par_sort_unstable_by_key(|it| (it.track, it.start, it.event));
     for at in 1..all.len() {
@@ -40,7 +40,7 @@ fn put_in_line<T: Send>(all: &mut [Stretch<T>]) {
     }
 }
 
-/// A run besides its times and CPU.
+/// The values of a run besides its times and CPU.
 #[derive(Clone, Copy, Debug)]
 struct Ran {
     thread: ThreadId,
@@ -97,7 +97,7 @@ pub(super) fn whole_runs(
     runs
 }
 
-/// A state besides its times and thread.
+/// The values of a state besides its times and thread.
 #[derive(Clone, Copy, Debug)]
 struct Was {
     state: ThreadState,

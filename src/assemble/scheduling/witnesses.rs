@@ -1,4 +1,4 @@
-//! What the events of a CPU show of its threads where a switch is missing: they are recorded by the thread that runs.
+//! Evidence from the events of a CPU about its threads, where a switch is missing: the running thread records events.
 
 use std::ops::Range;
 
@@ -7,12 +7,13 @@ use super::changes::SwitchRow;
 use crate::base::Timestamp;
 use crate::trace::{EventCursor, EventId, Events, ThreadId};
 
-/// What the events between two switches of a CPU show, if a switch is missing between them.
+/// Evidence from the events between two switches of a CPU, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Witnessed {
-    /// The first event of another thread than the first switch's next, ns: that thread had left by then.
+    /// Time in ns of the first event of a thread other than the one that the first switch brought: that thread had left
+    /// by then.
     pub left_by: Option<i64>,
-    /// Since when all events are of the thread that the second switch takes off, ns.
+    /// Time in ns since which all events belong to the thread that the second switch takes off.
     pub prev_since: Option<i64>,
 }
 
@@ -40,27 +41,28 @@ impl Sightings {
         }
     }
 
-    /// Returns the threads, each where it was seen first after another one.
+    /// Returns the sightings: one for each thread that was seen after another thread.
     pub(crate) fn into_all(self) -> Vec<Sighting> {
         self.all
     }
 }
 
-/// Who knows which threads were on a CPU beside its switches. Each answer adds to `seen` who was seen there meanwhile.
+/// A source of information about the threads on a CPU besides its switches. Each function adds the threads that were
+/// seen there to `seen`.
 pub(crate) trait Witness {
-    /// Returns what is known of the time between two successive switches between which one is missing.
+    /// Returns the evidence about the time between two successive switches if a switch is missing between them.
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 
-    /// Returns since when the thread that `row` takes off the CPU may have run there: not before `from`, and not before
-    /// the last event of another thread.
+    /// Returns the time since which the thread that `row` takes off the CPU may have run there: at least `from`, and at
+    /// least the time of the last event of another thread.
     fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp;
 
-    /// Returns when another thread than the one that the CPU's last switch brings was there for the first time; `None`
-    /// if no other thread is known of.
+    /// Returns the time at which a thread other than the one that the CPU's last switch brought was first seen there;
+    /// `None` if no other thread was seen.
     fn left_by(&self, last: &SwitchRow, seen: &mut Sightings) -> Option<Timestamp>;
 }
 
-/// Knows of nobody.
+/// A witness without information.
 pub(crate) struct NoWitness;
 
 impl Witness for NoWitness {
@@ -118,7 +120,7 @@ struct Stretch<'a> {
 }
 
 impl<'a> CpuEvents<'a> {
-    /// Returns the events behind `first`, or from the recording's begin, and before `second`, or to its end; `None` if
+    /// Returns the events after `first` (or from the recording's begin) and before `second` (or to its end); `None` if
     /// one of the switches is not in the CPU's lanes.
     fn between(
         &self,
@@ -137,7 +139,7 @@ impl<'a> CpuEvents<'a> {
         {
             return None;
         }
-        // Events of other lanes that have a switch's time may be before it or behind it.
+        // In other lanes, events that have the same time as a switch may be before or after it.
         let behind = |lane: &Range<u32>, row: &SwitchRow| match row.event.get() {
             Some(event) if lane.contains(&event) => event + 1,
             _ => first_that(lane, |id| events.time(id).0 > row.time),
@@ -199,8 +201,8 @@ impl Stretch<'_> {
         std::iter::from_fn(move || self.first())
     }
 
-    /// Returns the events in order of time, without those at the begin of the thread that `switch` takes off the CPU:
-    /// that thread records the rest of the switch.
+    /// Returns the events in order of time, without the first ones of the thread that `switch` takes off the CPU: that
+    /// thread records the rest of the switch.
     fn once_left(self, switch: &SwitchRow) -> impl Iterator<Item = Seen> {
         let leaving = switch.prev;
         self.in_order()

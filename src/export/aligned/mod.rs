@@ -30,7 +30,7 @@ pub struct Look {
     pub colours: Colours,
     /// The time that is shown as zero.
     pub start: Timestamp,
-    /// What the ticks of times are.
+    /// The unit of times.
     pub clock: ClockUnit,
 }
 
@@ -137,7 +137,7 @@ struct Shown {
     text: String,
     width: usize,
     is_none: bool,
-    /// Whether the value is none, zero or no: a column of such cells alone can be left out.
+    /// Whether the value is missing, zero or "no": a column that contains only such cells can be left out.
     is_nothing: bool,
 }
 

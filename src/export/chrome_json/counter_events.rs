@@ -54,15 +54,15 @@ struct SeriesName {
     id: CounterId,
 }
 
-/// A sample of one of the series of a counter. In the order of the events that samples are written with: those of one
-/// event follow each other.
+/// A sample of one of the series of a counter. Samples sort in the order of the events that are written: samples of one
+/// event are adjacent.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SampleRow {
-    /// ns, not before the start of what is chosen.
+    /// Time in ns, at least the start of the range.
     time: i64,
-    /// `None`: a sample that was taken before, and is in force at the start of what is chosen.
+    /// The event of the sample; `None` for a sample from before the range whose value still holds at the range's start.
     event: Option<u32>,
-    /// Which of the event's samples of the series it is.
+    /// The number of the sample among those that the event has for the same series, counted from 0.
     nth: u32,
     /// The index of the series.
     series: usize,
@@ -97,7 +97,8 @@ impl JsonEvents<'_> {
         let counters = &self.trace.counters;
         let names: Vec<CounterName> = counter_names(self.trace);
         let mut all: Vec<Together> = Vec::new();
-        // Two series of one name cannot share an object's key: the second is of another counter.
+        // An object cannot contain a key twice: if two series of a counter have one name, the second becomes a counter
+        // of its own.
         let mut same: FxHashMap<(Key, Vec<u8>), u32> = FxHashMap::default();
         let mut known: FxHashMap<(Key, u32), usize> = FxHashMap::default();
         for (number, (track, name)) in (0_u32..).zip(counters.tracks.iter().zip(names)) {
@@ -137,7 +138,8 @@ impl JsonEvents<'_> {
         all
     }
 
-    /// The counter's name as the event of its first sample has it; `name` if tracks are not called after events.
+    /// Returns the counter's name as the event of its first sample contains it; `name` if the track is not named after
+    /// its events.
     fn name_in_file(
         &self,
         first: Option<u32>,
@@ -159,7 +161,7 @@ impl JsonEvents<'_> {
         let id = record_word(&fields, FieldRole::CounterId);
         let kind = self.trace.kind_name(self.trace.events.kind(event));
         let whole = self.trace.strings.bytes(track);
-        // The track ends with the id as its file spells it.
+        // The name of the track ends with the id as the file spells it.
         let spelled = (fields.iter()).find(|field| field.role == FieldRole::CounterId);
         let (ending, own) = match (spelled.map_or("", |field| field.shown.as_str()), id) {
             ("", None | Some(0)) => (String::new(), name.id.clone()),

@@ -1,4 +1,4 @@
-//! The parts of an event of the format: what it belongs to, when it happened, what it is called.
+//! The parts of an event of the format: its owner, its time, its name.
 
 use crate::export::shared::ThreadKoids;
 
@@ -19,22 +19,22 @@ impl When {
     }
 }
 
-/// The own number of a process or thread, written where a stand-in replaces its koid.
+/// The number that a process or thread has in the trace, written if a stand-in replaces its koid.
 pub(super) struct OwnNumber {
-    /// What the number is called: `pid` or `tid`.
+    /// The kind of number: `pid` or `tid`.
     pub(super) word: &'static str,
     pub(super) number: u64,
     pub(super) koid: u64,
 }
 
-/// What a process or thread stands for that exists in the file only; our reader undoes it.
+/// What a process or thread that only exists in the exported file represents; our reader uses it to restore the trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandsFor {
     /// A CPU.
     Cpu,
     /// The runs of a CPU.
     Runs,
-    /// The thread of its process with this koid, some of whose events it has.
+    /// The thread of the same process with this koid: some of its events are on this extra thread.
     Thread(u64),
 }
 

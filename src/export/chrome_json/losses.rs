@@ -39,7 +39,7 @@ impl JsonEvents<'_> {
         Ok(count)
     }
 
-    /// Writes an instant with facts about lost events at `time`, or as near to it as the export reaches.
+    /// Writes an instant with arguments about lost events at `time`, moved into the exported range if it is outside.
     fn loss(
         &mut self,
         cpu: Option<CpuId>,

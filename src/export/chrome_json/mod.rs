@@ -2,13 +2,14 @@
 //!
 //! Finished slices are `X`, unfinished ones `B`; instants `i` with their scope, counters `C` (see `counter_events`),
 //! flows `s` `t` `f` (bound to the slice around them, see `flow_labels`), asynchronous slices `b` `n` `e` (with an
-//! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest: slices that
-//! cross others are on an extra thread (`shared::layers`). Runs and interrupts of a CPU are in a process called `CPU n`,
-//! states of threads and their wakeups on threads called `NAME states` (`scheduling`), losses are instants (`losses`); names of what exists in the file
-//! only say what it `stands_for`, so that our reader puts everything back. Times are microseconds with
-//! three decimals, so that no nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see
-//! `shared::numbers`). Slices, runs and states that reach over a border are cut there and have arguments that say so
-//! (see `shared::borders`). Arguments that share a name become a list.
+//! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest:
+//! slices that cross others are on an extra thread (`shared::layers`). Runs and interrupts of a CPU are in a process
+//! called `CPU n`, states of threads and their wakeups on threads called `NAME states` (`scheduling`), losses are
+//! instants (`losses`); the name record of a process or thread that only exists in the file contains what it
+//! `stands_for`, so that our reader can restore the trace. Times are microseconds with three decimals, so that no
+//! nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see `shared::numbers`). Slices,
+//! runs and states that reach over a border are cut there and have arguments that say so (see `shared::borders`).
+//! Arguments that share a name become a list.
 
 mod counter_events;
 mod event_parts;
@@ -64,7 +65,7 @@ pub(crate) const EXPORTER: Exporter = Exporter {
 
 /// Added to the thread number of a CPU's interrupts, to get the thread number of its runs.
 const RUNS_OFFSET: u64 = 0x0100_0000;
-/// Koids of threads that exist in the file only start here, where the trace has none; each gets a stand-in.
+/// The first koid of threads that exist only in the file; no thread of the trace has such a koid. Each gets a stand-in.
 const EXTRA_THREADS: u64 = 0xfff0_0000_0000_0000;
 const CHECK_EVERY: u64 = 4096;
 
@@ -136,7 +137,7 @@ struct JsonEvents<'a> {
     async_numbers: AsyncNumbers,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
-    /// The number of threads that exist in the file only, each with a name.
+    /// The number of threads that exist only in the file, each with a name.
     extra_threads: u64,
     name_count: u64,
 }
@@ -297,7 +298,7 @@ impl<'a> JsonEvents<'a> {
         self.event(&head, When::at(0), "", Some(args))
     }
 
-    /// Writes another fact about a process or thread.
+    /// Writes a metadata event with one argument about a process or thread.
     fn fact(
         &mut self,
         what: &'static str,

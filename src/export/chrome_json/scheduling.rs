@@ -96,7 +96,7 @@ impl JsonEvents<'_> {
         }
     }
 
-    /// Returns the number of a CPU in the file: CPUs of several files have different ones.
+    /// Returns the number of a CPU in the exported file: the CPUs of each file on the axis have numbers of their own.
     pub(super) fn cpu_number(&self, index: u32) -> u32 {
         let number = self.koids.cpu_number(CpuId(index));
         number.map_or(index, u32::from)
@@ -123,7 +123,8 @@ impl JsonEvents<'_> {
             if let Some(interrupt) = interrupt {
                 args.insert("interrupt".to_owned(), json!(interrupt.word()));
             }
-            // The file has no CPU for the wakeup, so nobody could find the handler there.
+            // The wakeup has no CPU in the file, so a reader could not find the interrupt handler by CPU: its name is
+            // an argument.
             if let Some(Waker::Interrupt(waker)) = waker
                 && let Some(handler) = waker.handler(trace)
             {
@@ -147,8 +148,8 @@ impl JsonEvents<'_> {
         self.event(&head, when(&part), "", Some(args))
     }
 
-    /// Writes the wakeup that started a state, by a thread or by an interrupt: then without `waker_tid`, which would be of a
-    /// thread that only happened to be interrupted.
+    /// Writes the wakeup that started a state. If an interrupt woke the thread, `waker_tid` is left out: it would be
+    /// the thread that was interrupted, which woke nobody.
     fn wakeup(
         &mut self,
         state: &State,

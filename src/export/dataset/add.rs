@@ -20,7 +20,7 @@ use crate::tables::recordings::{
 };
 use crate::tables::{Audience, Scope};
 
-/// What is stored of each trace.
+/// The data that is stored for each trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AddOptions {
     /// The tables, by their names in data sets; empty: the usual ones.
@@ -40,7 +40,7 @@ impl AddOptions {
     }
 }
 
-/// A trace whose parts are made.
+/// A trace whose parts have been written, but are not live yet.
 #[derive(Debug)]
 struct Converted {
     id: String,
@@ -48,7 +48,7 @@ struct Converted {
     parts: Vec<MadePart>,
 }
 
-/// What became of a trace.
+/// The result of adding a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Added {
     /// Its id.
@@ -139,7 +139,7 @@ impl<'s> Adder<'s> {
             notes,
         };
         self.waiting.push(converted);
-        // The manifest is written whole: the more it has, the more is added at once.
+        // Each commit rewrites the whole manifest: the more traces it contains, the more are added per commit.
         if self.waiting.len() >= 16.max(self.live / 8) {
             self.commit(job)?;
         }
@@ -214,7 +214,7 @@ impl<'s> Adder<'s> {
         let manifest = self.set.manifest()?;
         self.set.sweep(&lock, &manifest);
         let new = std::mem::take(&mut self.waiting);
-        // Of the same contents in two files, the last one counts.
+        // If two files have the same contents (and so the same id), the last one is used.
         let new: BTreeMap<String, Converted> =
             new.into_iter().map(|it| (it.id.clone(), it)).collect();
         let ids: Vec<&str> = new.keys().map(String::as_str).collect();

@@ -10,7 +10,7 @@ use crate::base::Job;
 use crate::export::parquet::layout::StoredColumn;
 use crate::export::parquet::merged::{Stretch, columns_of};
 
-/// What compacting did.
+/// The result of compacting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Compacted {
     /// Parts before.

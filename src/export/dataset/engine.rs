@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::base::Job;
 
-/// What runs SQL.
+/// The program that runs SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Engine {
     /// The command `duckdb`.
@@ -22,14 +22,14 @@ pub(crate) enum Engine {
 pub(crate) const HOW_TO_GET: &str =
     "DuckDB is not installed: `pip install duckdb`, or the command from https://duckdb.org";
 
-/// Why a question has no answer.
+/// Why a query failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EngineError {
     /// There is no DuckDB.
     Missing,
     /// The user cancelled it.
     Cancelled,
-    /// DuckDB's own words.
+    /// DuckDB's own error message.
     Refused(String),
 }
 
@@ -66,7 +66,7 @@ impl Engine {
             Engine::Command => {
                 let mut command = Command::new("duckdb");
                 let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
-                // Settings of the user's own could print into the answer.
+                // DuckDB would otherwise read the user's settings, which could print lines into the answer.
                 command.args(["-init", nothing, "-batch", "-bail", ":memory:", "-f"]);
                 command.arg(script);
                 command
@@ -87,7 +87,7 @@ impl Engine {
         let io = |error: std::io::Error| EngineError::Refused(error.to_string());
         let script = folder.join("script.sql");
         std::fs::write(&script, statements).map_err(io)?;
-        // A pipe could fill while nobody reads it.
+        // The output goes to a file: a pipe that is not read could fill up.
         let said = folder.join("said");
         let mut command = self.command(&script);
         command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -111,7 +111,7 @@ impl Engine {
     }
 }
 
-/// Returns the last of what the engine said: Python comes to the point at the end.
+/// Returns the end of the engine's output: Python prints the error message last.
 fn what_it_said(path: &PathBuf) -> String {
     let mut said = Vec::new();
     if let Ok(file) = File::open(path) {

@@ -1,4 +1,5 @@
-//! The manifest of a data set: which parts are live, and what is known of each trace. Read whole, replaced whole.
+//! The manifest of a data set: which parts are live, and the properties of each trace. It is read and replaced as a
+//! whole.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ pub(super) const UNKNOWN: &str = "unknown";
 /// The most buckets.
 pub(crate) const MOST_BUCKETS: u32 = 1000;
 
-/// What a data set consists of.
+/// The contents of a data set.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Manifest {
     /// The version of the layout.
@@ -58,11 +59,11 @@ pub(crate) struct PartEntry {
     pub date: String,
     /// The bucket of its traces.
     pub bucket: u32,
-    /// What its name has of it.
+    /// The hash in its file name.
     pub hash: String,
     /// Its size.
     pub size_bytes: u64,
-    /// Its rows, by trace, in order.
+    /// The number of rows of each trace, in the order of the rows.
     pub rows: Vec<TraceRows>,
 }
 
@@ -85,7 +86,8 @@ impl Manifest {
         }
     }
 
-    /// Returns what is wrong with a manifest that was read; nothing in it may lead out of the data set's folder.
+    /// Returns the reason why a manifest that was read is invalid; paths in it must not lead out of the data set's
+    /// folder.
     fn fault(&self) -> Option<String> {
         if self.threadline_data_set != VERSION {
             let version = self.threadline_data_set;

@@ -1,18 +1,19 @@
 //! A data set: the tables of many traces as Parquet files, which every engine reads in place.
 //!
 //! ```text
-//! DIR/manifest.json                                           the live parts, and what is known of each trace
+//! DIR/manifest.json                                           the live parts, and the properties of each trace
 //! DIR/<table>/date=YYYY-MM-DD/bucket=NNN/part-<hash>.parquet  rows sorted by (trace_id, ts)
-//! DIR/.lock, DIR/.adding-<random>/                            of jobs that work on the data set
+//! DIR/.lock, DIR/.adding-<random>/                            lock and folders of running jobs
 //! ```
 //!
-//! The date is that of the recorded start (UTC), or `unknown`; the bucket is the trace's id modulo the number of buckets,
-//! which is fixed when the data set is made. Never one folder a trace: 2,000 small files are up to 10 times slower to ask
-//! than 4. Adding makes one part a table and trace, [`compact`] joins the parts of each bucket.
+//! The date is that of the recorded start (UTC), or `unknown`; the bucket is the trace's id modulo the number of
+//! buckets, which is fixed when the data set is made. There is no folder per trace: queries on 2,000 small files are up
+//! to 10 times slower than on 4 files. Adding a trace makes one part per table, [`compact`] joins the parts of each
+//! bucket.
 //!
-//! A trace's id is a fingerprint of its contents: adding the same contents again replaces its rows. Whoever changes the
-//! manifest holds the lock; parts are made in a folder of their own and get their names under the lock, so that a job that is
-//! killed leaves nothing that counts. What it left is removed by the next one.
+//! A trace's id is a fingerprint of its contents: adding the same contents again replaces its rows. A job changes the
+//! manifest only while it holds the lock. It makes parts in a folder of its own and moves them to their final names
+//! under the lock. Files of a job that was killed are in no manifest; the next job removes them.
 
 pub(crate) mod add;
 pub(crate) mod compact;
@@ -158,7 +159,8 @@ impl DataSet {
     }
 }
 
-/// Only who has it changes the data set; released when it is dropped or its process ends.
+/// The lock of a data set: only the job that holds it may change the data set. It is released when it is dropped or its
+/// process ends.
 struct SetLock {
     _file: File,
 }

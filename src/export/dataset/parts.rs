@@ -13,7 +13,7 @@ use crate::base::fingerprint::{Fingerprint, digits};
 use crate::export::parquet::layout::StoredColumn;
 use crate::export::parquet::{ParquetFile, Written};
 
-/// How the names of folders begin in which jobs make parts.
+/// Prefix of the names of folders in which jobs make parts.
 const MAKING: &str = ".adding-";
 
 /// The folder in which a job makes parts; removed with it.
@@ -35,7 +35,8 @@ pub(super) struct MadePart {
 }
 
 impl Workshop {
-    /// Makes the folder; nobody sweeps meanwhile, before it shows that its job lives.
+    /// Makes the folder. The lock keeps other jobs from removing the folder before its own file is locked, which shows
+    /// that its job is running.
     pub fn new(set: &DataSet, _lock: &SetLock) -> Result<Workshop, SetError> {
         let mut builder = tempfile::Builder::new();
         let folder = builder.prefix(MAKING).tempdir_in(set.folder());
@@ -50,8 +51,8 @@ impl Workshop {
         })
     }
 
-    /// Makes a part with these columns, whose rows `write` appends; `entry` is what is known of it before. Returns it with
-    /// what was written.
+    /// Makes a part with these columns, whose rows `write` appends; `entry` is its entry in the manifest, to which the
+    /// size and the hash are added. Returns the part and the counts of what was written.
     pub fn make(
         &self,
         columns: &[StoredColumn],
@@ -100,7 +101,7 @@ impl DataSet {
         Ok(())
     }
 
-    /// Removes parts that the manifest does not name, and what jobs that were killed left.
+    /// Removes parts that the manifest does not name, and the files of jobs that were killed.
     pub(super) fn sweep(&self, _lock: &SetLock, manifest: &Manifest) {
         let live: BTreeSet<PathBuf> = manifest.parts.iter().map(|it| self.path_of(it)).collect();
         for table in folders(self.folder()) {
@@ -127,21 +128,21 @@ fn has_prefix(path: &Path, prefix: &str) -> bool {
     name.as_encoded_bytes().starts_with(prefix.as_bytes())
 }
 
-/// Returns the folders in a folder; links to folders are none.
+/// Returns the folders in a folder, without symbolic links to folders.
 fn folders(path: &Path) -> impl Iterator<Item = PathBuf> {
     let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
     let entries = entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir()));
     entries.map(|entry| entry.path())
 }
 
-/// Removes a job's folder, if the job does not live.
+/// Removes a job's folder if the job is no longer running.
 fn remove_if_dead(folder: &Path) {
     let is_dead = match File::options().write(true).open(folder.join("alive")) {
         Ok(alive) => alive.try_lock().is_ok(),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     };
     if is_dead {
-        // What cannot be removed stays: nobody reads it.
+        // A folder that cannot be removed stays; no reader reads it.
         let _left = std::fs::remove_dir_all(folder);
     }
 }

@@ -112,7 +112,8 @@ impl DataSet {
         self.ask_as(question, &select, PARQUET_ROWS, job)
     }
 
-    /// Asks DuckDB, and has it write what `select` takes of the answer into a file.
+    /// Runs the question with DuckDB, which writes its result, with the columns of the SQL `select`, to the file
+    /// `rows`.
     fn ask_as(
         &self,
         question: &str,
@@ -132,7 +133,7 @@ impl DataSet {
                 .to_string_lossy()
                 .replace('\'', "''")
         };
-        // The question has lines of its own, so that a comment at its end ends there.
+        // The question is on lines of its own, so that a comment at its end does not comment out the rest.
         let statements = format!(
             "{views}CREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
              COPY (SELECT column_name AS name, data_type AS type FROM duckdb_columns() \
@@ -159,7 +160,7 @@ impl DataSet {
 /// The file of an answer as Parquet.
 const PARQUET_ROWS: &str = "rows.parquet";
 
-/// Returns a statement without what ends it.
+/// Returns a statement without white space around it and semicolons at its end.
 fn bare(question: &str) -> &str {
     question.trim().trim_end_matches(';').trim_end()
 }
@@ -210,7 +211,7 @@ fn cell_of(value: Value) -> Cell<'static> {
     }
 }
 
-/// Bytes of data sets in the cache; the oldest are removed beyond that.
+/// Maximum size of the cached data sets in bytes; above it, the oldest are removed.
 const MOST_CACHED_BYTES: u64 = 10 << 30;
 
 /// Returns the folder of cached data sets: `$XDG_CACHE_HOME/threadline/datasets`, else `~/.cache/...`.
@@ -253,10 +254,10 @@ pub(crate) fn cached<E: From<SetError>>(
     make_room(&folder);
     match std::fs::rename(made.path(), &place) {
         Ok(()) => {
-            // It has another name now.
+            // The folder was renamed, so it must not be deleted when `made` is dropped.
             let _renamed = made.keep();
         }
-        // Another process made the same one meanwhile.
+        // Another process made the same data set meanwhile.
         Err(_) if DataSet::open(&place).is_ok() => {}
         Err(error) => return Err(io(&place, error).into()),
     }
@@ -308,18 +309,18 @@ fn bytes_of(manifest: &Manifest) -> u64 {
     manifest.parts.iter().map(|part| part.size_bytes).sum()
 }
 
-/// A question that many have.
+/// A frequently used query.
 #[derive(Clone, Copy, Debug)]
 pub struct Prepared {
     /// Its name, for `threadline sql NAME FILE`.
     pub name: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     pub about: &'static str,
     /// The SQL.
     pub sql: &'static str,
 }
 
-/// Questions that come with the program; docs/queries.md explains them.
+/// Queries that are built into the program; docs/queries.md explains them.
 pub const PREPARED: &[Prepared] = &[
     Prepared {
         name: "longest-slices",

@@ -15,7 +15,7 @@ pub(crate) const TRACE_ID: ColumnDef<'static> = ColumnDef::text(
     "The trace: a fingerprint of its contents.",
 );
 
-/// Tables that are left out unless they are asked for: they are most of what a trace contains.
+/// Tables that are left out unless the user requests them: they are most of the data of a trace.
 const ON_REQUEST: &[&str] = &["ftrace_event", "args"];
 
 /// A table of data sets.
@@ -23,12 +23,12 @@ const ON_REQUEST: &[&str] = &["ftrace_event", "args"];
 pub(crate) struct SetTable {
     /// Its name.
     pub name: &'static str,
-    /// What it is made of.
+    /// The table of a trace from which it is made.
     pub def: &'static TableDef,
 }
 
 impl SetTable {
-    /// Returns whether it is made without being asked for.
+    /// Returns whether the table is stored by default.
     pub(crate) fn is_usual(&self) -> bool {
         !ON_REQUEST.contains(&self.name)
     }
@@ -62,7 +62,7 @@ pub(super) struct StoredRows {
 }
 
 impl StoredRows {
-    /// Returns the rows of a table; `None` if they are not of a trace alone.
+    /// Returns the rows of a table; `None` if the rows do not come from a trace alone.
     pub fn of(table: SetTable, scope: &Scope<'_>, trace: &str) -> Option<StoredRows> {
         let Rows::Trace(rows) = table.def.rows else {
             return None;
@@ -70,7 +70,7 @@ impl StoredRows {
         Some(StoredRows::new(table, rows(scope), trace))
     }
 
-    /// Returns rows of a table that `source` has.
+    /// Returns rows of a table; `source` contains the rows.
     pub fn new(table: SetTable, source: Box<dyn RowSource>, trace: &str) -> StoredRows {
         let indices = table.def.stored_columns().map(|(index, _)| index).collect();
         let source = Projected {

@@ -1,4 +1,4 @@
-//! What makes the tables of a data set known to an engine: a script for DuckDB, Spark, Polars or Trino.
+//! Scripts that register the tables of a data set with an engine: DuckDB, Spark, Polars or Trino.
 //!
 //! Scripts name the live parts, so a reader sees each row once, whatever a job does meanwhile; after a change of the data
 //! set the script is printed again. Trino reads whole folders.
@@ -26,7 +26,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// The names of all, as users type them.
+    /// The names of all engines, as users type them.
     pub(crate) const NAMES: &[&str] = &["duckdb", "spark", "trino", "polars"];
 
     /// Returns the engine of that name.

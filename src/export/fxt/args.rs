@@ -37,7 +37,7 @@ impl<'a> FieldNames<'a> {
         }
     }
 
-    /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` words of them.
+    /// Prepares `fields` and `more` as the arguments of the next record, which has room for `words` words of arguments.
     /// Returns `false` if they do not fit: see [`fit`].
     pub(crate) fn prepare(
         &mut self,

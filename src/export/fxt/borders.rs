@@ -23,7 +23,7 @@ struct RowForm<'a> {
 struct AtBorder {
     /// Its start in ns, and its order among slices that start at the same time.
     began: (i64, u32),
-    /// What is written at the border.
+    /// The item that is written at the border.
     what: What,
     slice: usize,
     track: u32,
@@ -36,7 +36,7 @@ impl AtBorder {
 }
 
 impl<'a> Items<'a> {
-    /// Returns items for what crosses the range's start, outermost first; their time is the start.
+    /// Returns items for everything that crosses the range's start, outermost first; their time is the start.
     pub(crate) fn across_start(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
@@ -165,8 +165,8 @@ impl<'a> Items<'a> {
                 continue;
             }
             let state = trace.states.states[index];
-            // A thread that was just created has not been switched from; a dead thread does not wait, unless
-            // another state follows.
+            // A thread that was just created was not switched from; a dead thread does not wait, unless another state
+            // follows.
             let died = trace.over_at(ThreadId(thread as u32));
             let is_dead = state == ThreadState::Dead && trace.states.ends[index].is_none();
             let is_waiting = died.is_none_or(|end| end > span.start)
@@ -181,7 +181,7 @@ impl<'a> Items<'a> {
         items
     }
 
-    /// Returns items for the ends of what began with an event of its own and crosses the range's end.
+    /// Returns items for the ends of everything that began with an event of its own and crosses the range's end.
     pub(crate) fn across_end(&self) -> Vec<Item> {
         let trace = self.trace;
         let span = self.chosen.span;
@@ -199,7 +199,7 @@ impl<'a> Items<'a> {
             let end = trace.slices.open_end(index);
             let is_chosen = self.chosen.has_slice(row.track, index);
             let has_own_end = || self.has_own_end(&SliceAt::of(trace, index), form);
-            // What ends with its file, before the range's end, is written there.
+            // A slice that ends with its file, before the range's end, is written at the file's end instead.
             let slice = SliceAt::of(trace, index);
             let is_over = end.is_some() || self.cut_of_open(&slice) == Some(span.end.0);
             if end >= span.end.0 && is_over && is_chosen && has_own_end() {
@@ -244,8 +244,8 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. Of
-    /// slices that overlap without nesting, the one that started first ends first: with one common end the later slice
+    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. If
+    /// slices overlap without nesting, the slice that started first is cut first: with a common end, the later slice
     /// would seem nested in it.
     pub(crate) fn cut_before_end(&self) -> FxHashMap<u32, i64> {
         let mut cuts = FxHashMap::default();
@@ -270,8 +270,8 @@ impl<'a> Items<'a> {
             }
             // Outer slices come first; slices that start together keep the order of rows.
             of_track.sort_by_key(|slice| slice.0);
-            // At index n: the latest end among slices for which n others, each longer than the one before, must end
-            // later.
+            // `ends_after[n]` is the latest end of a slice that must be cut n ns before the range's end. A slice that
+            // ends earlier than some of these, but starts before them, must be cut 1 ns earlier than they are.
             let mut ends_after: Vec<Maybe<i64>> = Vec::new();
             for &(start, index) in of_track.iter().rev() {
                 let end = trace.slices.open_end(index as usize);
@@ -289,13 +289,13 @@ impl<'a> Items<'a> {
         cuts
     }
 
-    /// Returns whether a slice never ended and is still open at the end of what is exported.
+    /// Returns whether a slice never ended and is still open at the end of the exported part.
     fn is_open_at_end(&self, index: usize) -> bool {
         let slice = SliceAt::of(self.trace, index);
         slice.facts.end.is_none() && self.cut_of_open(&slice).is_none()
     }
 
-    /// Returns switches to idle from runs of which only a part is known: the threads still ran at the end of their files,
+    /// Returns switches to idle from runs that are only partly known: the threads still ran at the end of their files,
     /// or where another export cut them.
     pub(super) fn partial_runs(&self) -> Vec<Item> {
         let (trace, span) = (self.trace, self.chosen.span);

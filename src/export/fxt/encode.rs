@@ -65,7 +65,7 @@ pub struct Source<'a> {
     pub kinds_to_write: &'a [Option<SliceKind>],
 }
 
-/// What the encoder must know about the records of the file among which its own are written.
+/// Properties of the file among whose records the encoder writes its own.
 #[derive(Clone, Copy)]
 pub(crate) struct KeptRecords<'a> {
     /// Whether the file contains the lives of processes and threads.
@@ -149,7 +149,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns an encoder that continues the records of another one.
+    /// Returns an encoder whose records follow those of another encoder.
     pub(crate) fn behind(before: &Encoder<'a, 't>) -> Encoder<'a, 't> {
         Encoder {
             last_counter: before.last_counter,
@@ -198,7 +198,7 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of them.
+    /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of arguments.
     /// Returns the texts that were cut to fit.
     pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
         let records = &mut self.records;
@@ -255,8 +255,8 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns whether a record without a time would be read with another time than `time`, because the record before
-    /// it has another. Records at the start of a whole export get the first time that follows.
+    /// Returns whether a reader would give a record without a time another time than `time`: the time of the record
+    /// before it. Records at the start of a whole export get the first time that follows.
     pub(super) fn lacks_anchor(&self, time: i64) -> bool {
         let chosen = self.source.chosen;
         let is_part = || chosen.is_narrowed() || chosen.span.start > self.source.trace.span.start;

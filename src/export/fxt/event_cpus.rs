@@ -32,7 +32,7 @@ impl<'a> EventCpus<'a> {
         let number = self.number_in_file(event.into())?;
         match self.cpu_of_number(id, number) {
             Some(cpu) => koids.cpu_number(cpu),
-            // Nothing ran on it. In a later file the number may be that of another CPU.
+            // No thread ran on it. In a later file the number may be that of another CPU.
             None if self.trace.sources.is_empty() => u16::try_from(number).ok(),
             None => None,
         }

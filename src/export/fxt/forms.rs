@@ -29,8 +29,8 @@ pub(crate) struct BeginAround {
     pub distance: u64,
 }
 
-/// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains
-/// some.
+/// Slices that start at the same time as a begin around them or as a slice inside them. Hardly any trace contains such
+/// slices.
 #[derive(Debug, Default)]
 pub(crate) struct BeginsAround {
     begins: FxHashMap<u32, BeginAround>,
@@ -40,7 +40,8 @@ pub(crate) struct BeginsAround {
 }
 
 impl BeginsAround {
-    /// Finds them, outer slices before inner ones: the begins around a slice are also around the slices inside it.
+    /// Finds these slices, outer slices before inner ones: the begins around a slice are also around the slices inside
+    /// it.
     pub fn new(trace: &Trace) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {

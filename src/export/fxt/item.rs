@@ -13,7 +13,7 @@ use crate::trace::{EventId, Events, Trace, TrackId};
 pub struct Item {
     /// Time, in ns on the trace's clock.
     pub time: i64,
-    /// The order among items of one time: that of their events in the source (see `order_of`).
+    /// The order among items of one time: the order of their events in the source (see `order_of`).
     pub order: u64,
     /// The kind of item.
     pub what: What,
@@ -69,7 +69,7 @@ impl ItemTime {
 }
 
 impl SliceAt {
-    /// Returns a slice. Panics if there is no such slice, as `Slices` does.
+    /// Returns a slice. Panics if there is no such slice.
     #[inline]
     pub fn of(trace: &Trace, index: usize) -> SliceAt {
         let slices = &*trace.slices;
@@ -146,7 +146,7 @@ impl Item {
 
 /// The order after all others.
 pub(super) const LAST_ORDER: u64 = (1 << 36) - 1;
-/// Orders below this are those of losses (0) and whole slices, by their depth.
+/// Orders below this belong to losses (0) and to whole slices, by their depth.
 const WHOLE_ORDERS: u64 = 1024;
 /// The orders within an event: its end, its begin, the end of the slice that it also began, whole slices that begin
 /// with it.
@@ -155,7 +155,7 @@ const BEGIN_ORDER: u64 = 1;
 const END_AT_ONCE_ORDER: u64 = 2;
 const INSIDE_ORDERS: std::ops::RangeInclusive<u64> = 3..=15;
 
-/// The sorted items of a window, and buffers to gather and sort those of the next one.
+/// The sorted items of a window, and buffers to gather and sort the items of the next window.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     pub(super) gathered: Vec<Item>,
@@ -209,7 +209,7 @@ impl Window {
     }
 }
 
-/// Returns the order of what an event begins: an event may end one slice and begin the next.
+/// Returns the order of the item that an event begins: an event may end one slice and begin the next.
 pub(super) fn order_of(event: u32) -> u64 {
     order_among(event, BEGIN_ORDER)
 }

@@ -35,7 +35,7 @@ pub(crate) struct Items<'a> {
     pub(super) lone_states: &'a LoneStates,
     /// Whether all counters are chosen.
     pub(super) has_all_counters: bool,
-    /// What is kept of a file that is filtered.
+    /// The kept records of a file that is filtered.
     pub(super) kept: Option<KeptOfFile>,
     /// Userspace objects that are not points of the selection.
     pub(super) objects: Objects,
@@ -55,7 +55,7 @@ pub(crate) struct Items<'a> {
     pub count: u64,
 }
 
-/// The rows of which items are made.
+/// The rows from which items are made.
 pub(crate) struct Ground<'a> {
     /// The trace.
     pub trace: &'a Trace,
@@ -77,7 +77,7 @@ pub(crate) struct Ground<'a> {
     pub objects: Objects,
 }
 
-/// What is kept of a file that is filtered, besides records that the filter chooses one by one.
+/// The kept records of a file that is filtered, besides records that the filter chooses one by one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KeptOfFile {
     /// Whether whole slices that start together nest by their order in the file, as they do in the output.
@@ -223,7 +223,7 @@ impl<'a> Items<'a> {
         gathered.extend_from_slice(&self.objects.inside);
         self.sparse = Window::of(gathered, &self.trace.events).items;
         if is_filtered && is_derived {
-            // Among kept records there is no other window.
+            // If records are kept, all items are in one window: the items between kept records.
             let mut items = std::mem::take(&mut self.sparse);
             self.take_turns(&mut items);
             self.sparse = items;

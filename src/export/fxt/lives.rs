@@ -43,7 +43,8 @@ pub(crate) fn of_thread(source: &Source<'_>, id: ThreadId) -> Vec<Arg<'static>> 
     args
 }
 
-/// Returns when a thread was last seen, if its last state was open at the end of a file that ended before what is exported.
+/// Returns when a thread was last seen, if its last state was open at the end of a file that ended before the exported
+/// part does.
 fn seen_until(source: &Source<'_>, id: ThreadId) -> Option<Timestamp> {
     let trace = source.trace;
     let last = trace.states.of(id).next_back()?;

@@ -1,10 +1,10 @@
 //! Where the recorder lost events: the provider's event 0, "the buffer filled up", before the first record after the
 //! gap.
 //!
-//! A reader takes the gap to reach from the record before that event to the record after it. The event has no room for
-//! the number of lost events, their CPU, and the start and end of the gap: an instant after it has these as arguments,
-//! on the artificial thread of the CPU. The recorder's count of a CPU's losses over the whole trace is an argument
-//! of that thread's object.
+//! For a reader, the gap lasts from the record before that event to the record after it. The event has no room for the
+//! number of lost events, their CPU, and the start and end of the gap: an instant after it has these as arguments, on
+//! the artificial thread of the CPU. The recorder's count of a CPU's losses over the whole trace is an argument of that
+//! thread's object.
 
 use super::encode::Encoder;
 use super::item::{Item, ItemTime, LAST_ORDER, What};

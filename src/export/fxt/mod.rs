@@ -4,7 +4,7 @@
 //! magic number | provider "threadline" | 1 tick = 1 ns
 //! | names of processes and threads (kernel objects) | rows that cross the range's start
 //! | windows in time order: events, context switches, wakeups, logs | ends of rows that cross the range's end
-//! before each of these: strings and threads that it is the first to use, valid from there on
+//! each of these comes after the strings and threads that it uses first, valid from there on
 //! ```
 //!
 //! - **Records of an FXT file** that are chosen and not cut by the range are copied: see `filter`. The rest of this
@@ -27,7 +27,7 @@
 //! - **CPUs, reused numbers** and events without an owner are described in `shared::koids`.
 //! - **Logs** are log records; a severity comes before the message as `[severity]`. A message longer than a record
 //!   (32,744 bytes) continues in the next record, names over 32 KB are cut, which the summary counts.
-//! - **Userspace objects** become such records again.
+//! - **Userspace objects** become userspace object records again.
 //! - **Losses** are described in `losses`.
 //! - Times are those of the trace; if any is below zero, all are shifted so that none is, and the provider's name
 //!   contains the shift. Clocks that do not count nanoseconds are written in their own unit.
@@ -140,7 +140,8 @@ fn write_as(
     let zero = file.map_or(Zero::IsIdle, |_| Zero::IsSomebody);
     let stand_ins = stand_ins(trace);
     let koids = Koids::of(trace, stand_ins.clone(), zero);
-    // The encoder could not name a scheduled thread that has the number of another one as the kept records do.
+    // The encoder could not name a scheduled thread whose number belongs to another thread in the way that the kept
+    // records do.
     let file = file.filter(|_| keeps_numbers(trace, &koids));
     let is_ours = trace.info.ties == Ties::First;
     let kept_of_file = file.map(|_| KeptOfFile {
@@ -291,7 +292,7 @@ fn keeps_numbers(trace: &Trace, koids: &Koids) -> bool {
     scheduled.all(|(id, is_one)| !is_one || koids.thread(id).thread == trace.thread(id).tid)
 }
 
-/// What is encoded, and where it is written to.
+/// The encoder's input and the output.
 struct Output<'a, 't> {
     source: &'a Source<'a>,
     tables: &'t FixedTables,

@@ -320,7 +320,7 @@ pub(crate) fn write_other_objects(encoder: &mut Encoder<'_, '_>) {
 }
 
 impl Encoder<'_, '_> {
-    /// Writes the last moment of the recording: what is unfinished lasted at least until then.
+    /// Writes the last moment of the recording: unfinished items lasted at least until then.
     pub(super) fn last_moment(&mut self) {
         let chosen = self.source.chosen;
         if chosen.span.start >= chosen.span.end {

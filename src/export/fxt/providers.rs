@@ -27,11 +27,11 @@ pub(crate) struct Providers {
 }
 
 impl Providers {
-    /// Returns the providers of a trace's files, for which `stand_ins` stand; each keeps its number unless another one
-    /// has it already.
+    /// Returns the providers of a trace's files, which the threads `stand_ins` represent; each keeps its number unless
+    /// another provider already has it.
     pub fn of(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
         let mut providers = Providers::default();
-        // A provider that this program announced adds nothing but its name.
+        // A provider that this program announced has no information besides its name.
         let is_other = |provider: &&Provider| {
             !provider.name.is_empty() && !provider.name.starts_with(OWN_PROVIDER.as_bytes())
         };
@@ -131,7 +131,7 @@ pub(crate) fn infos(trace: &Trace) -> Vec<&TraceInfo> {
     }
 }
 
-/// Returns the threads that stand for providers: threads without a number whose points come from records that contain
+/// Returns the threads that represent providers: threads without a number whose points come from records that contain
 /// neither a time nor a thread.
 pub(crate) fn stand_ins(trace: &Trace) -> FxHashSet<ThreadId> {
     let is_of_provider = |event: u32| {
@@ -152,7 +152,7 @@ pub(crate) fn stand_ins(trace: &Trace) -> FxHashSet<ThreadId> {
 
 impl Records<'_> {
     /// Writes the head of a file: magic number and providers; ours is last, and one of its ticks is a nanosecond.
-    /// `shift` is what was added to all times, in ns.
+    /// `shift` was added to all times, in ns.
     pub(crate) fn file_head(&mut self, providers: &Providers, shift: i64) {
         self.magic();
         for provider in &providers.others {

@@ -458,7 +458,7 @@ impl<'t> Records<'t> {
         self.out.extend_from_slice(&self.arguments);
     }
 
-    /// Writes the name of what a pointer points to, with the prepared arguments: in a thread's process, or in the
+    /// Writes the name of the object at a pointer, with the prepared arguments: in a thread's process, or in the
     /// process of that koid.
     pub(crate) fn userspace_object(
         &mut self,

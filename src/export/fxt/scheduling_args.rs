@@ -4,7 +4,7 @@ use super::args::{self, Fitted, MOST_ARG_WORDS, Room};
 use super::encode::Encoder;
 use super::records::{Arg, ArgValue, MOST_ARGS};
 
-/// The most arguments that a copied scheduling record has room for beside those that the encoder adds.
+/// The most arguments of a copied scheduling record that fit besides those that the encoder adds.
 const MOST_OWN_ARGS: usize = MOST_ARGS - 6;
 
 /// Returns the value of the first argument of that name for which `of` returns one.
@@ -26,8 +26,8 @@ pub(crate) fn int32_of(args: &[Arg<'_>], name: &str) -> Option<i32> {
 }
 
 impl<'a> Encoder<'a, '_> {
-    /// Prepares arguments of a scheduling record, except those named in `others`. Arguments for which there is no room
-    /// go into `more`; long ones are cut.
+    /// Prepares arguments of a scheduling record, except those named in `others`. Arguments that do not fit into the
+    /// record go into `more`; long ones are cut.
     pub(super) fn prepare_but(&mut self, args: &[Arg<'a>], others: &[&str]) {
         let is_among = |name: &[u8]| others.iter().any(|other| other.as_bytes() == name);
         let args = args.iter().filter(|arg| !is_among(&arg.name));

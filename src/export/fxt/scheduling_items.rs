@@ -56,8 +56,8 @@ impl Items<'_> {
         }
     }
 
-    /// Returns whether a chosen thread leaves or comes by the switch that begins a run; `from` is the first run of its
-    /// CPU.
+    /// Returns whether the outgoing or incoming thread of the switch that begins a run is chosen; `from` is the first
+    /// run of its CPU.
     fn has_side(&self, cpu: u32, from: usize, index: usize) -> bool {
         let runs = &self.trace.runs;
         let is_chosen = |run: usize| {
@@ -94,7 +94,7 @@ impl Items<'_> {
         let trace = self.trace;
         let run_begins = RunBegins::new(trace);
         let item_of = |&LoneState { event, state }: &LoneState| {
-            // Most are the outgoing side of a switch that is written anyway.
+            // Most of these switches are written anyway, as the outgoing side of the switch to the next run.
             if run_begins.has(EventId(event))
                 || self.lone_states.of_event(Maybe::new(event)) != Some(StateId(state))
             {
@@ -118,8 +118,8 @@ impl Items<'_> {
         lone_states.filter_map(item_of).collect()
     }
 
-    /// Returns whether a thread's readiness ends on a chosen CPU: a thread that continued elsewhere would seem to wait
-    /// for ever. For the last readiness its event contains the CPU.
+    /// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would
+    /// seem to wait for ever. For the last runnable state, the CPU of its event decides.
     pub(super) fn leads_to_chosen_cpu(&self, index: usize, thread: u32) -> bool {
         if !self.chosen.limits_cpus() {
             return true;

@@ -56,9 +56,9 @@ impl Records<'_> {
     }
 
     /// Writes a context switch of the newer form, with the prepared arguments. The outgoing thread's state is a number
-    /// of the format; if its letters contain more than the number, they are an argument `outgoing_state`. Other
-    /// readers ignore that argument, `border`, an argument with the real start or end of a run that is cut there, and
-    /// those that name a thread that is left out.
+    /// of the format; if its letters contain more than the number, they are an argument `outgoing_state`. Other readers
+    /// ignore `outgoing_state`, `border` (an argument with the real start or end of a run that is cut there), and the
+    /// arguments that name a thread that is left out.
     pub(crate) fn prepared_switch(
         &mut self,
         at: OnCpu,

@@ -10,7 +10,7 @@ use super::lanes::Stretch;
 use crate::base::Timestamp;
 use crate::trace::{SliceId, TrackId};
 
-/// A row of slices, with what its items need.
+/// A row of slices, and the properties of the row that its items need.
 pub(crate) struct SliceLane {
     /// The index of its first slice.
     pub first: usize,
@@ -109,7 +109,8 @@ impl Items<'_> {
         Item::of_slice(what, ItemTime { time, order }, *slice, lane.track)
     }
 
-    /// Returns when a slice that never ended is cut, in ns; `None` if it ended, or is open at the end of what is exported.
+    /// Returns when a slice that never ended is cut, in ns; `None` if it ended, or is open at the end of the exported
+    /// part.
     pub(super) fn cut_of_open(&self, slice: &SliceAt) -> Option<i64> {
         let SliceFacts { end, begin, .. } = slice.facts;
         match end.is_none() {
@@ -148,7 +149,7 @@ impl Items<'_> {
         items
     }
 
-    /// Returns whether an event of its own ends a slice that ends.
+    /// Returns whether a slice that ended is written with an end record of its own.
     pub(super) fn has_own_end(&self, slice: &SliceAt, form: Form) -> bool {
         let (span, end) = (self.chosen.span, slice.facts.end);
         let began = slice.start >= span.start.0;

@@ -1,4 +1,5 @@
-//! Writes slices as records: whole, as begins and ends, or asynchronous; with arguments for what the range cuts off.
+//! Writes slices as records: whole, as begins and ends, or asynchronous; with arguments that contain the real times
+//! where the range cuts a slice.
 
 use super::encode::{Encoder, EventAt, Names};
 use super::item::{Item, SliceFacts, What};
@@ -13,7 +14,7 @@ use crate::trace::slices::SliceLabel;
 use crate::trace::{EventId, SliceId, TrackId, TrackKind};
 
 impl Arg<'static> {
-    /// Returns the argument that describes a cut; `shift` is what is added to all times, in ns.
+    /// Returns the argument that describes a cut; `shift` is added to all times, in ns.
     pub(super) fn of_cut(cut: CutArgument, shift: i64) -> Arg<'static> {
         let value = match cut {
             CutArgument::Time { ns, .. } => ArgValue::Int64(ns.saturating_add(shift)),

@@ -246,9 +246,9 @@ impl<'a> Encoder<'a, '_> {
         before.any(|&run| trace.runs.ends[run as usize].get() == Some(item.time))
     }
 
-    /// Returns the facts about a state that readers cannot derive. Where events were lost: whether a ready thread was
-    /// seen to wait for a CPU, and whether other states span a loss; the former also if the range ends before the
-    /// thread runs. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
+    /// Returns the facts about a state that readers cannot derive. `waits` is needed where events were lost, and if the
+    /// range ends before the thread runs: whether a ready thread was seen to wait for a CPU. `spans_loss` is needed
+    /// where events were lost. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
     pub(super) fn extra_facts(&self, state: StateId) -> ExtraFacts {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
         let state = trace.states.get(state);
@@ -380,8 +380,8 @@ impl<'a> Encoder<'a, '_> {
         }
     }
 
-    /// Returns the run of a chosen thread that ends by an extra record: because no state of the thread follows from
-    /// its end, or because the switch itself names another outgoing thread where switches were lost.
+    /// Returns the run of a chosen thread that needs an extra record for its end: no state of the thread follows from
+    /// the run's end, or the switch itself names another outgoing thread because switches were lost.
     fn run_ended_apart(&self, item: &Item) -> Option<usize> {
         let trace = self.source.trace;
         let runs = &trace.runs;

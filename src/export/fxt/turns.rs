@@ -1,5 +1,5 @@
-//! The order of switches and wakeups of one time: each thread's states, and each CPU's runs, follow each other as in the
-//! trace.
+//! The order of switches and wakeups that have one time: the states of each thread, and the runs of each CPU, must have
+//! the same order as in the trace.
 //!
 //! A coarse clock gives one time to many events, and events of several CPUs have no common order in their file. Readers
 //! derive states from the order of the records, so it must agree with the order of the states. Items keep their positions
@@ -13,11 +13,11 @@ use super::items::Items;
 use crate::base::Timestamp;
 use crate::trace::{CpuId, StateId, ThreadId};
 
-/// Whose states or runs an item is among, and where.
+/// The thread or CPU whose states or runs an item belongs to, and its position among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Turn {
     whose: Whose,
-    /// The place among these: of states and runs, their begin comes before their end.
+    /// The position among these states or runs: the begin of each comes before its end.
     place: Place,
     /// The number of the item among those that are sorted.
     number: u32,
@@ -146,8 +146,8 @@ fn is_one(item: &Item) -> bool {
     )
 }
 
-/// Returns the numbers of `count` items in an order that agrees with their sorted turns: of items that may come next, the
-/// one with the least number.
+/// Returns the numbers of `count` items in an order that agrees with their sorted turns: among the items that may come
+/// next, the one with the least number comes first.
 fn order_of_turns(turns: &[Turn], count: usize) -> Vec<usize> {
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); count];
     let mut waits_for = vec![0_u32; count];
@@ -169,7 +169,7 @@ fn order_of_turns(turns: &[Turn], count: usize) -> Vec<usize> {
         let next = match free.pop() {
             Some(Reverse(next)) => next,
             None => {
-                // A contradiction.
+                // The turns contradict each other.
                 while is_placed[first_left] {
                     first_left += 1;
                 }

@@ -11,7 +11,7 @@ use crate::export::exporter::ExportError;
 /// Records that are encoded at a border are written as soon as they are longer than this, in bytes.
 pub(crate) const MOST_BYTES_AT_ONCE: usize = 1 << 22;
 
-/// What the file contains so far.
+/// The current contents of the file.
 pub(crate) struct Written<'t> {
     /// The entries of the fixed tables that the file contains.
     pub registered: Registered<'t>,
@@ -31,8 +31,8 @@ impl<'t> Written<'t> {
         }
     }
 
-    /// Encodes items after what was encoded, and writes all of it in pieces: an item that is cut at a border may need
-    /// far more bytes than its original record.
+    /// Encodes items after those that are already encoded, and writes all of it in pieces: an item that is cut at a
+    /// border may need far more bytes than its original record.
     pub(crate) fn take_items<'a>(
         &mut self,
         mut encoder: Encoder<'a, 't>,
@@ -50,7 +50,7 @@ impl<'t> Written<'t> {
         Ok(())
     }
 
-    /// Writes what was encoded, and returns its memory to the encoder.
+    /// Writes the encoded records, and returns their memory to the encoder.
     pub fn take(
         &mut self,
         encoder: Encoder<'_, '_>,

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::tables::Cell;
 use crate::tables::batch::{Names, Values};
 
-/// Where the pages of a column of one row group are collected.
+/// The buffer in which the pages of a column of one row group are collected.
 pub(super) type Pages = TrackedWrite<Vec<u8>>;
 
 /// Encodes a column of one row group.
@@ -84,7 +84,7 @@ impl<'p> Encoder<'p> {
     }
 }
 
-/// Takes the pages of a column out of where they were collected.
+/// Returns the bytes of a column's pages from the buffer in which they were collected.
 pub(super) fn bytes_of(pages: Pages) -> Result<Bytes, ParquetError> {
     Ok(Bytes::from(pages.into_inner()?))
 }

@@ -29,9 +29,9 @@ pub(crate) struct StoredColumn {
     pub name: String,
     /// The type of its values.
     pub form: Form,
-    /// How its values are spread.
+    /// How its values are distributed.
     pub spread: Spread,
-    /// Whether a file says for each row group which values are not in it.
+    /// Whether the file has, for each row group, a bloom filter of the column's values.
     pub has_bloom_filter: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Form {
     Text,
 }
 
-/// How the values of a column are spread.
+/// How the values of a column are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
     /// Most rows have a value of their own, near the one before.
@@ -134,7 +134,7 @@ pub(super) fn properties(
                 .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED)
                 .set_column_dictionary_enabled(path(), column.spread == Spread::Shared);
         }
-        // Pages are skipped by what the rows are sorted by.
+        // Readers skip pages by the statistics of the columns that the rows are sorted by.
         if sorted.contains(&at) {
             properties = properties.set_column_statistics_enabled(path(), EnabledStatistics::Page);
         }

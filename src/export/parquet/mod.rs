@@ -78,7 +78,7 @@ pub(crate) struct ParquetFile<'o> {
     unfit: Vec<u64>,
 }
 
-/// What a file contains that was written.
+/// The counts of a finished file.
 #[derive(Debug)]
 pub(crate) struct Written {
     /// Number of rows.
@@ -188,7 +188,7 @@ impl<'o> ParquetFile<'o> {
         self.pass_on()
     }
 
-    /// Writes what was collected.
+    /// Writes the collected row group.
     fn pass_on(&mut self) -> std::io::Result<()> {
         self.file.flush()?;
         let bytes = self.file.inner_mut();

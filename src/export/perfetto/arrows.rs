@@ -1,8 +1,8 @@
 //! Flows: each arrow has a number of its own, on the begin or end of the slices at its two ends.
 //!
-//! trace_processor takes the ends of an arrow in order of time and draws it from slice to slice. So an arrow starts
-//! at the begin of its slice, and points to the begin of the other one if that is later, else to its end. An end that
-//! is in no slice which is written, or in one that cannot have it (the slice never ends), is a point of its own.
+//! trace_processor takes the ends of an arrow in order of time and draws it from slice to slice. So an arrow starts at
+//! the begin of its slice, and points to the begin of the other one if that is later, else to its end. An end of an
+//! arrow is a point of its own if its slice is not written, or if it would be on the end of a slice that never ends.
 
 use rustc_hash::FxHashMap;
 

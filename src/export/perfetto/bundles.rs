@@ -4,8 +4,9 @@
 //! packet: sequence | machine? | bundle: CPU | lost events? | event, event ... | interned kernel symbols
 //! ```
 //!
-//! A bundle starts anew after a loss of events and says so. Events are encoded on all cores, some thousands of a segment
-//! at a time, and written in the order of the trace's segments; trace_processor sorts the events of a CPU by time.
+//! After a loss of events a new bundle starts, which states the loss. Events are encoded on all cores, some thousands
+//! of a segment at a time, and written in the order of the trace's segments; trace_processor sorts the events of a CPU
+//! by time.
 
 use std::ops::Range;
 
@@ -32,9 +33,9 @@ const BUNDLE_BYTES: usize = 32 << 10;
 enum Chunk<'c> {
     /// Events of a segment.
     OfSegment { segment: usize, events: Range<u32> },
-    /// Events that are not chosen themselves.
+    /// Events outside the range that are written besides the chosen ones.
     Extra(&'c [EventId]),
-    /// Context switches that are made.
+    /// Context switches that were made for a part of the trace (see `switches`).
     Made(&'c [MadeSwitch]),
 }
 
@@ -145,7 +146,7 @@ fn write_descriptors(
     output.write(message.bytes())
 }
 
-/// Which CPU a bundle is of.
+/// The CPU of a bundle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct BundleCpu {
     machine: Machine,
@@ -218,7 +219,7 @@ impl<'a> Bundles<'a> {
         Some(BundleCpu { machine, number })
     }
 
-    /// Encodes the chosen ones of these events of a segment, which are of one CPU.
+    /// Encodes the chosen events among these events of a segment, which all belong to one CPU.
     fn segment(&mut self, segment: usize, events: Range<u32>) {
         let context = self.context;
         let Some(segment) = context.trace.events.segments().get(segment) else {

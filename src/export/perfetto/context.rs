@@ -1,4 +1,4 @@
-//! What all parts of the export read.
+//! The data that all parts of the export read.
 
 use super::event_types::{Derives, SWITCH};
 use super::people::People;
@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
         time.saturating_add(self.shift).max(0).cast_unsigned()
     }
 
-    /// Returns the range, without what is outside the trace.
+    /// Returns the range, clipped to the trace.
     pub fn span(&self) -> TimeSpan {
         let (chosen, whole) = (self.chosen.span, self.trace.span);
         TimeSpan::new(chosen.start.max(whole.start), chosen.end.min(whole.end))
@@ -43,8 +43,8 @@ impl<'a> Context<'a> {
         self.people.cpu(CpuId(cpu))
     }
 
-    /// Returns whether an event is written as an ftrace event of which trace_processor makes the same rows that the
-    /// trace has: they are not written again.
+    /// Returns whether an event is written as an ftrace event, and trace_processor derives the same rows from it that
+    /// the trace has: these rows are not written again.
     pub fn is_derived(&self, id: EventId) -> bool {
         if !self.plans.derive_any() {
             return false;
@@ -54,8 +54,8 @@ impl<'a> Context<'a> {
         self.sources.of_event(id).is_some_and(is_derived)
     }
 
-    /// Returns whether trace_processor makes a slice of its begin and end. Programs and open files begin with such an
-    /// event as well, but are slices of ours.
+    /// Returns whether trace_processor derives a slice from its begin and end. Slices of programs and open files begin
+    /// with such events as well, but trace_processor does not make them.
     pub fn is_derived_slice(&self, slice: SliceId) -> bool {
         if !self.plans.derive_any() {
             return false;
@@ -66,14 +66,14 @@ impl<'a> Context<'a> {
         !is_ours && self.is_derived(begin)
     }
 
-    /// Returns whether trace_processor makes the runs of a CPU and the states of its threads of the kernel's context
-    /// switches.
+    /// Returns whether trace_processor derives the runs of a CPU and the states of its threads from the kernel's
+    /// context switches.
     pub fn has_switches_of(&self, cpu: CpuId) -> bool {
         let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
         self.sources.of_cpu(cpu).is_some_and(has_switches)
     }
 
-    /// Returns whether trace_processor makes the states of a thread of the kernel's context switches.
+    /// Returns whether trace_processor derives the states of a thread from the kernel's context switches.
     pub fn has_switches_of_thread(&self, thread: ThreadId) -> bool {
         let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
         self.sources.of_thread(thread).is_some_and(has_switches)

@@ -15,7 +15,7 @@ pub(super) struct EventType {
     pub event: &'static str,
     /// The number of the message in `FtraceEvent`.
     pub number: FieldNumber,
-    /// What trace_processor makes of it.
+    /// What trace_processor derives from it.
     pub derives: Derives,
     /// The names of the fields without which the message means nothing.
     pub needs: &'static [&'static str],
@@ -24,8 +24,8 @@ pub(super) struct EventType {
 }
 
 impl EventType {
-    /// Returns the event at the other end of the slices that trace_processor makes; `None` if it makes none of two
-    /// events.
+    /// Returns the name of the event at the other end of the slices that trace_processor derives; `None` if it derives
+    /// no slices from two events.
     pub fn other_end(&self) -> Option<String> {
         const ENDS: [(&str, &str); 3] =
             [("_entry", "_exit"), ("_enter", "_exit"), ("_start", "_end")];
@@ -49,7 +49,8 @@ impl EventType {
     }
 }
 
-/// What trace_processor makes of an event besides a row of its `ftrace_event` table. It is not written a second time.
+/// What trace_processor derives from an event besides a row of its `ftrace_event` table. It is not written a second
+/// time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Derives {
     /// Nothing, or runs and thread states.
@@ -99,7 +100,7 @@ const fn field(number: FieldNumber, name: &'static str, kind: Kind) -> EventFiel
 
 /// Returns the message of `system:event`; an empty system fits all.
 pub(super) fn event_type(system: &str, event: &str) -> Option<&'static EventType> {
-    // Texts call what programs write after the function that writes it.
+    // Text formats name the event of a program's marks after the kernel function that writes it.
     let event = if event == "tracing_mark_write" {
         "print"
     } else {

@@ -4,7 +4,8 @@
 //! event: time | pid | flags | message of its kind (see `plan`)
 //! ```
 //!
-//! Symbols of kernel functions are interned under their address. A text has only the name: its number is a hash.
+//! Symbols of kernel functions are interned under their address. Ftrace text contains only the name of a function: its
+//! number is a hash of the name.
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -67,7 +68,7 @@ impl<'a> EventEncoder<'a> {
         let context = self.context;
         let entry = out.open(bundle::EVENT);
         out.uint(ftrace_event::TIMESTAMP, context.time(event.row.time.0));
-        // An event must have a pid: one of an unknown thread has that of the CPU's idle thread.
+        // An event must have a pid: an event of an unknown thread gets the pid of the CPU's idle thread.
         let ThreadKey(pid) = event.row.thread.unwrap_or(ThreadKey::IDLE);
         out.uint(ftrace_event::PID, u64::from(pid));
         let start = out.len();
@@ -116,7 +117,7 @@ impl<'a> EventEncoder<'a> {
     }
 }
 
-/// Returns where an event is.
+/// Returns the position of an event in the trace.
 fn at<'e>(event: &Event, whole: &'e dyn Fn() -> EventRef) -> EventAt<'e> {
     EventAt {
         part: event.part,
@@ -325,7 +326,7 @@ mod tests {
         let second = text_symbol(&mut symbols, "wb_workfn");
         assert_ne!(first, second);
         assert_eq!(text_symbol(&mut symbols, "vmstat_update"), first);
-        // Another name has the number that a name would get.
+        // Another name already has the number that a name would get.
         symbols.insert(first, "other".into());
         assert_ne!(text_symbol(&mut symbols, "vmstat_update"), first);
     }

@@ -1,4 +1,4 @@
-//! What is said once about the whole file: clocks, the machine, lost events; and the notes for the user.
+//! Packets about the whole file: clocks, the machine, lost events; and the notes for the user.
 
 use super::arrows::Arrows;
 use super::context::Context;
@@ -27,7 +27,7 @@ pub(super) struct System {
 }
 
 impl System {
-    /// Reads what the machine's file states.
+    /// Returns the system information of the machine's file.
     pub fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
         let info = sources.info(machine);
         let fact = info.facts.iter().find(|fact| fact.name == "uname");
@@ -125,7 +125,7 @@ pub(super) fn write_head(
     Ok(())
 }
 
-/// Writes that the clock of a machine is the host's. Readers want two comparisons, at times other than 0.
+/// Writes that the clock of a machine equals the host's clock. Readers need two comparisons, at times other than 0.
 fn write_sync(output: &mut Output<'_>, time: u64, machine: Machine) -> Result<(), ExportError> {
     write_message(
         output,
@@ -228,7 +228,7 @@ fn write_stats(
     })
 }
 
-/// Returns the numbers of lost events by CPU: as the recorder counted them, or at least those of the gaps.
+/// Returns the numbers of lost events by CPU: as the recorder counted them, or else the sum of the gaps.
 fn lost_events(context: &Context<'_>) -> Vec<LostEvents> {
     let trace = context.trace;
     let mut lost = vec![LostEvents::default(); trace.cpus.len()];

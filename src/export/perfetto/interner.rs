@@ -101,7 +101,7 @@ impl Names {
 /// The numbers of one sequence since its state was cleared.
 #[derive(Default)]
 pub(super) struct Interner {
-    /// The number of the piece, from 1.
+    /// The number of the piece, counted from 1.
     piece: u32,
     names: Names,
     categories: Names,
@@ -119,7 +119,7 @@ fn entry(message: &mut Message, table: FieldNumber, number: u64, text: &[u8]) {
 }
 
 impl Interner {
-    /// Forgets all numbers: the state of the sequence is cleared.
+    /// Removes all numbers: the state of the sequence is cleared.
     pub fn start_piece(&mut self) {
         self.piece += 1;
         self.names.last = 0;
@@ -196,7 +196,7 @@ impl Interner {
         Some(number)
     }
 
-    /// Writes the entries that the packet must have into it, and forgets them.
+    /// Writes the new entries into the packet that needs them, and removes them from `new`.
     #[inline]
     pub fn write_new(&mut self, packet: &mut Message, field: FieldNumber) {
         if self.new.len() > 0 {

@@ -77,7 +77,7 @@ pub(super) fn for_each_mark<E>(
     Ok(())
 }
 
-/// Calls `each` with the end of a slice; one that never ends has none.
+/// Calls `each` with the end of a slice; not for a slice that never ends.
 fn each_end<E>(
     layer: Layer,
     slice: OpenSlice,
@@ -94,9 +94,9 @@ fn each_end<E>(
     }
 }
 
-/// Puts slices of one start into the order in which they nest: each is followed by those inside it. By depth, all
-/// slices of a row come before their children, which matters where slices have no length. Of those inside slices that
-/// started before, the deepest comes first: it may have no length, and the slice around it may end there.
+/// Puts slices that start together into the order in which they nest: each is followed by those inside it. Slices that
+/// have no parent among them are sorted by depth, the deepest first: it may have no length, and the slice around it may
+/// end at its time. Slices with one parent keep their order.
 pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
     for group in placed.chunk_by_mut(|a, b| a.start == b.start) {
         let parent = |placed: &PlacedSlice| trace.slices.parent(placed.slice.0 as usize);
@@ -183,7 +183,7 @@ struct AsyncLayers {
 }
 
 impl AsyncLayers {
-    /// Returns the layer of the next slice: its parent's, unless it reaches out of it.
+    /// Returns the layer of the next slice: that of its parent, unless the slice reaches past the end of its parent.
     fn place(&mut self, slice: u32, own: OwnTimes, parent: Option<u32>) -> u32 {
         let around = parent
             .and_then(|parent| self.of_slices.get(&parent))

@@ -1,4 +1,4 @@
-//! Where losses of events end, by CPU: the bundle after each of them says so.
+//! The times at which losses of events end, by CPU: the bundle after each loss states it.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! What happens on the tracks of the file, one mark after another: begins, ends, points, samples.
+//! Marks on the tracks of the file: begins, ends, points, samples.
 
 use super::tracks::TrackUuid;
 use crate::trace::{EventId, SliceId, ThreadId};
@@ -11,7 +11,7 @@ pub(super) struct Mark {
     pub what: What,
 }
 
-/// What a mark is.
+/// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
     /// A slice begins.

@@ -9,15 +9,16 @@
 //!     generic task state                                                            runs and states of other formats
 //! ```
 //!
-//! - **Events of the kernel** (trace.dat, ftrace text) are ftrace events, each once: as Perfetto's own message where its
-//!   analysis uses it (`event_types`), otherwise as a message that the file describes (`plan`). trace_processor makes runs,
-//!   thread states, interrupts, system calls by number, work items, atrace marks and power counters of them, so these
-//!   are not written again. Events whose CPU is not known are track events.
+//! - **Events of the kernel** (trace.dat, ftrace text) are ftrace events, each once: as Perfetto's own message where
+//!   its analysis uses it (`event_types`), otherwise as a message that the file describes (`plan`). trace_processor
+//!   derives runs, thread states, interrupts, system calls by number, work items, atrace marks and power counters from
+//!   them, so these are not written again. Events whose CPU is not known are track events.
 //! - **Slices** that trace_processor does not make itself are begins and ends on the track of their thread or CPU, with
-//!   the fields of their events as debug annotations (but for traced functions, whose ftrace events have them). Slices
-//!   that cross others are on a child of that track (`shared::layers`), asynchronous ones on as many tracks of one name
-//!   as overlap. A slice whose end was not seen ends where it is drawn to, with the annotation `end_not_seen`, or not
-//!   at all. `measured_ns` is the duration that the recorder measured, where that is another one.
+//!   the fields of their events as debug annotations (except for traced functions, whose ftrace events have them).
+//!   Slices that cross others are on a child of that track (`shared::layers`), asynchronous slices that overlap are on
+//!   several tracks of one name. A slice whose end was not seen ends where it is drawn to, with the annotation
+//!   `end_not_seen`, or not at all. `measured_ns` is the duration that the recorder measured, if it differs from the
+//!   drawn duration.
 //! - **Arrows** each have a flow number of their own: see `arrows`. Flow events without an arrow are instants.
 //! - **Counters** start with their value at the range's start.
 //! - **A range** has the slices and runs that reach into it, with their real times; see `switches` for ftrace events.
@@ -26,7 +27,7 @@
 //! - **Several recordings of the kernel** are machines, each with its own threads and CPUs: see `sources`.
 //! - Times are those of the trace, as boot time; if any is below zero, all are shifted so that none is.
 //!
-//! A text that is not UTF-8 has `\xNN` for its bytes. Left out: thread names of the past, files, diagnostics.
+//! Bytes that are not UTF-8 are written as `\xNN`. Left out: thread names of the past, files, diagnostics.
 
 mod arrows;
 mod bundles;

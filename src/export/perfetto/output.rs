@@ -10,7 +10,7 @@ use super::sources::Machine;
 use crate::base::Job;
 use crate::export::ExportError;
 
-/// The sequence of bundles of ftrace events; each packet has all that it needs.
+/// The sequence of bundles of ftrace events; each packet contains all entries that it uses.
 pub(super) const BUNDLE_SEQUENCE: u64 = 1;
 /// The sequence of track events.
 pub(super) const EVENT_SEQUENCE: u64 = 2;
@@ -32,7 +32,7 @@ impl Output<'_> {
         Ok(self.out.write_all(packets)?)
     }
 
-    /// Writes a packet of a machine with a time and what `fill` adds.
+    /// Writes a packet of a machine with a time and the fields that `fill` adds.
     pub fn packet(
         &mut self,
         time: u64,

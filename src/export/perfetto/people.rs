@@ -1,8 +1,8 @@
 //! Numbers of processes, threads and CPUs, and the process tree.
 //!
-//! Perfetto numbers processes and threads by 31 bits, and knows idle threads by 0. In files of the kernel's events
-//! they keep their own numbers, also where the system reused one: trace_processor sees in the events when a life ends.
-//! Elsewhere a number that is reused, too large or 0 has a stand-in (see `shared::koids` and `shared::numbers`).
+//! Perfetto numbers processes and threads with 31 bits, and idle threads have the number 0. In files of the kernel's
+//! events they keep their own numbers, also where the system reused one: the events show trace_processor when a life
+//! ends. Elsewhere a number that is reused, too large or 0 has a stand-in (see `shared::koids` and `shared::numbers`).
 //! Numbers are those of one machine (see `sources`).
 
 use rustc_hash::FxHashSet;
@@ -40,7 +40,7 @@ pub(super) struct People<'a> {
     koids: Koids,
     numbers: Numbers,
     cpus: Vec<Option<u32>>,
-    /// CPUs that got another number, or none.
+    /// Notes for the user about CPUs that got another number, or none.
     pub notes: Vec<String>,
 }
 
@@ -190,7 +190,8 @@ impl<'a> People<'a> {
         }
     }
 
-    /// Returns the numbers of a thread; one whose process is not known is its process's main thread.
+    /// Returns the numbers of a thread; a thread whose process is not known is the main thread of a process of the same
+    /// number.
     pub fn thread(&self, id: ThreadId) -> ThreadNumbers {
         let thread = self.trace.thread(id);
         let is_own = self.sources.of_thread(id).is_some() && i32::try_from(thread.tid).is_ok();
@@ -218,7 +219,7 @@ impl<'a> People<'a> {
     }
 
     /// Writes the chosen processes and threads of a machine; returns how many there are. Those whose creation is among
-    /// the written events are left out: the events say more.
+    /// the written events are left out, because the events contain more about them.
     pub fn write_tree(
         &self,
         chosen: &Chosen<'_>,

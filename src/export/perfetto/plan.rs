@@ -20,7 +20,7 @@ use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::{EventId, Trace};
 
-/// The number of events of a kind that are looked at.
+/// The number of events of each kind that are examined.
 const SAMPLES: usize = 6;
 /// trace_processor refuses descriptions with this field number or a larger one (`kMaxAllowedFields`).
 const MAX_FIELDS: usize = 32;
@@ -37,7 +37,7 @@ pub(super) struct KindPlan<'a> {
 }
 
 impl KindPlan<'_> {
-    /// Returns what trace_processor makes of the events.
+    /// Returns what trace_processor derives from the events.
     pub fn derives(&self) -> Derives {
         match &self.form {
             EventForm::Typed(form) => form.event_type.derives,
@@ -181,7 +181,7 @@ struct MachinePlans<'a> {
     kinds: Vec<KindPlan<'a>>,
 }
 
-/// What decides how the kernel's events are written.
+/// The properties that decide how the kernel's events are written.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel<'s, 'a> {
     pub trace: &'a Trace,
@@ -189,18 +189,18 @@ pub(super) struct Kernel<'s, 'a> {
     pub reader: &'a dyn Events,
 }
 
-/// Whether trace_processor makes the same slices of system calls by number that the trace has.
+/// Whether trace_processor derives the same slices of system calls by number that the trace has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallNames {
     /// It has the names of the machine's calls.
     Known,
-    /// It has not, or the calls are recorded by name as well.
+    /// It does not have them, or the calls are recorded by name as well.
     Unknown,
 }
 
 impl<'a> Plans<'a> {
-    /// Looks at the first chosen events of each kind; `more` are events out of the range that may be written, `names` has
-    /// an entry for each machine.
+    /// Examines the first chosen events of each kind; `more` are events out of the range that may be written, `names`
+    /// has an entry for each machine.
     pub fn new(
         kernel: Kernel<'_, 'a>,
         chosen: &Chosen<'_>,
@@ -440,7 +440,7 @@ fn described_fields<'a>(fields: &[FieldRef<'a>]) -> Vec<DescribedField<'a>> {
     fields.collect()
 }
 
-/// Returns the longer list where one has the fields of the other and more, else the first one.
+/// Returns `own` if it starts with all fields of `known` and has more, else `known`.
 fn joined<'a>(
     known: Vec<DescribedField<'a>>,
     own: Vec<DescribedField<'a>>,

@@ -14,7 +14,7 @@ pub(super) type FieldNumber = u32;
 /// A message that is being written, with all messages inside it.
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    /// What was written, and room for more after it: so a field is written without asking for memory.
+    /// The bytes that were written, and unused space after them, so that writing a field does not allocate.
     bytes: Vec<u8>,
     /// The number of bytes that were written.
     length: usize,
@@ -37,7 +37,8 @@ const DELIMITED: u64 = 2;
 
 /// Bytes for the length of a message that may be large; up to 2^28 - 1 fit.
 const LARGE_LENGTH: usize = 4;
-/// Bytes for a key of at most 5 bytes and a number of at most 10, of which 8 may be written at a time.
+/// Space for a key of at most 5 bytes and a number of at most 10 bytes: 8 bytes are written at a time, so a write may
+/// reach beyond their end.
 const ROOM: usize = 24;
 /// The size of a new buffer in bytes.
 const SMALL_BUFFER: usize = 128;
@@ -82,12 +83,12 @@ impl Message {
         }
     }
 
-    /// Returns what was written.
+    /// Returns the written bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    /// Returns the written bytes and forgets them.
+    /// Returns the written bytes and empties the message.
     pub fn take(&mut self) -> Vec<u8> {
         self.bytes.truncate(self.length);
         self.length = 0;
@@ -99,7 +100,7 @@ impl Message {
         self.length
     }
 
-    /// Forgets the bytes after the first `length`.
+    /// Removes the bytes after the first `length`.
     pub fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
@@ -110,7 +111,7 @@ impl Message {
         self.bytes.resize(needed, 0);
     }
 
-    /// Calls `put` with room for a field without its text; it returns how many bytes it wrote.
+    /// Calls `put` with space for a field without its text; `put` returns how many bytes it wrote.
     #[inline]
     fn put(&mut self, put: impl FnOnce(&mut [u8; ROOM]) -> usize) {
         if self.bytes.len() - self.length < ROOM {

@@ -1,8 +1,8 @@
-//! Which events of a trace are the kernel's: those of trace.dat and ftrace text in the lanes of CPUs. They become ftrace
-//! events; everything else becomes track events, also what another format's lines among them say.
+//! Which events of a trace are the kernel's: those of trace.dat and ftrace text in the lanes of CPUs. They become
+//! ftrace events; everything else becomes track events, also the lines of other formats in the same files.
 //!
 //! Each recording of the kernel is a machine of the file: trace_processor keeps the threads, processes and CPUs of each
-//! machine apart. The first one is the host, which also has everything that is no kernel's.
+//! machine apart. The first one is the host, which also gets everything that does not come from a kernel.
 
 use std::ops::Range;
 
@@ -109,39 +109,40 @@ impl<'a> KernelSources<'a> {
         self.of_source(self.trace.source_of(row, rows)?)
     }
 
-    /// Returns the machine if the events of a segment are the kernel's.
+    /// Returns the machine of a segment; `None` if its events are not the kernel's.
     pub fn of_segment(&self, segment: &Segment) -> Option<Machine> {
         segment.cpu?;
         self.of_row(segment.first, |source| &source.events)
     }
 
-    /// Returns the machine if an event is written as an ftrace event.
+    /// Returns the machine of an event; `None` if it is not written as an ftrace event.
     pub fn of_event(&self, id: EventId) -> Option<Machine> {
         let machine = self.of_row(id.0, |source| &source.events)?;
         (self.trace.events.is_in_lane_of_cpu(id)).then_some(machine)
     }
 
-    /// Returns the machine of a CPU that is of a file of the kernel's events.
+    /// Returns the machine of a CPU; `None` if its file does not contain the kernel's events.
     pub fn of_cpu(&self, id: CpuId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.cpus)
     }
 
-    /// Returns the machine of a thread that is of a file of the kernel's events.
+    /// Returns the machine of a thread; `None` if its file does not contain the kernel's events.
     pub fn of_thread(&self, id: ThreadId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.threads)
     }
 
-    /// Returns the machine of a process that is of a file of the kernel's events.
+    /// Returns the machine of a process; `None` if its file does not contain the kernel's events.
     pub fn of_process(&self, id: ProcessId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.processes)
     }
 
-    /// Returns the machine of a counter that is of a file of the kernel's events.
+    /// Returns the machine of a counter; `None` if its file does not contain the kernel's events.
     pub fn of_counter(&self, id: CounterTrackId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.counters)
     }
 
-    /// Returns the machine of a track without a thread, CPU or process that is of a file of the kernel's events.
+    /// Returns the machine of a track without a thread, CPU or process; `None` if its file does not contain the
+    /// kernel's events.
     pub fn of_loose_track(&self, id: TrackId) -> Option<Machine> {
         if self.of_sources.is_empty() {
             return (self.count > 0).then_some(Machine::HOST);

@@ -1,10 +1,10 @@
-//! Ftrace events of a part of a trace that are not events of that part: those with which runs, slices and values start
-//! that reach into the range, and context switches that are made for it.
+//! Ftrace events of a part of a trace that are not events of that part: events that begin the runs, slices and values
+//! that reach into the range, and context switches that are made for the part.
 //!
 //! - Where a range ends before a run does, a switch to the idle thread at the run's real end: the next run is not shown.
 //! - A selection of some threads has only switches made of their runs: every other thread is the idle thread there.
-//! - An event that begins a run, slice or value which reaches into the range is written with its real time; so is one
-//!   that ends such a slice, and a wakeup of a chosen thread by another one.
+//! - An event that begins a run, slice or value which reaches into the range is written with its real time; so is an
+//!   event that ends such a slice, and a wakeup of a chosen thread by another one.
 
 use super::context::Context;
 use super::event_types::{Derives, SWITCH, event_type};
@@ -44,7 +44,7 @@ impl SwitchSide {
     }
 }
 
-/// A context switch that is made of runs.
+/// A context switch that is made from runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MadeSwitch {
     pub time: Timestamp,
@@ -104,7 +104,7 @@ pub(super) fn made_switches(context: &Context<'_>) -> Vec<MadeSwitch> {
     made
 }
 
-/// Returns the switch that ends the run which is cut by the end of the range.
+/// Returns the switch at the end of a run that the end of the range cuts.
 fn at_end(context: &Context<'_>, cpu: CpuId) -> Option<MadeSwitch> {
     let runs = &context.trace.runs;
     let last = runs
@@ -165,7 +165,7 @@ fn of_chosen_runs(context: &Context<'_>, cpu: CpuId, made: &mut Vec<MadeSwitch>)
 }
 
 /// Returns the events that may be written besides the chosen ones of the range, each once: those of kinds that have a
-/// message of Perfetto's own. [`is_extra`] decides when it is known how each kind is written.
+/// message of Perfetto's own. The form of each kind is decided afterwards; then [`is_extra`] selects the events.
 pub(super) fn extra_candidates(
     trace: &Trace,
     chosen: &Chosen<'_>,
@@ -215,7 +215,7 @@ struct Candidates<'a> {
     trace: &'a Trace,
     chosen: &'a Chosen<'a>,
     sources: &'a KernelSources<'a>,
-    /// By kind: whether trace_processor makes rows of its events, if they have all that they need.
+    /// By kind: whether trace_processor derives rows from its events, if the events have all fields that are needed.
     derives: Vec<bool>,
     events: Vec<EventId>,
 }
@@ -226,7 +226,7 @@ impl Candidates<'_> {
         self.derives.get(kind.index()) == Some(&true)
     }
 
-    /// Adds the ends of chosen slices that trace_processor makes of the events.
+    /// Adds the ends of chosen slices that trace_processor derives from events.
     fn of_slices(&mut self) {
         let (trace, chosen) = (self.trace, self.chosen);
         let is_narrowed = chosen.is_narrowed();
@@ -270,7 +270,7 @@ impl Candidates<'_> {
         }
     }
 
-    /// Adds the switches with which the runs start that reach into the range.
+    /// Adds the switches that begin the runs that reach into the range.
     fn of_runs(&mut self) {
         let runs = &self.trace.runs;
         for cpu in (0..self.trace.cpus.len() as u32).map(CpuId) {

@@ -1,9 +1,10 @@
-//! Runs and thread states that trace_processor does not make of the kernel's context switches, as generic task states.
+//! Runs and thread states that trace_processor does not derive from the kernel's context switches, as generic task
+//! states.
 //!
-//! A thread's event says that it runs on a CPU or is in another state from there on; trace_processor makes runs and
-//! thread states of them. A run ends with the thread's next state, or with the next run of its CPU. Where neither is
-//! known, the CPU's idle thread runs next. States that the format lacks are those that are nearest; a thread that was
-//! created but did not run yet, and one of unknown state, have no event.
+//! An event of a thread states that it runs on a CPU or is in another state from this time on; trace_processor derives
+//! runs and thread states from these events. A run ends with the thread's next state, or with the next run of its CPU.
+//! If neither is known, the CPU's idle thread runs next. A state that the format lacks is written as the nearest one; a
+//! thread that was created but did not run yet, and a thread of unknown state, have no event.
 
 use super::context::Context;
 use super::layout::task_state;
@@ -119,13 +120,13 @@ fn of_runs<E>(
     Ok(())
 }
 
-/// What follows a run.
+/// The state that follows a run.
 enum After {
     /// A state of the thread that is written itself.
     Written,
-    /// A state of which the trace has no row.
+    /// A state that the trace contains no row of.
     State(ThreadState),
-    /// Nothing that the format can say, or nothing in the range.
+    /// No state that the format has, or none in the range.
     Nothing,
 }
 

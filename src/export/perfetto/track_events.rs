@@ -1,8 +1,9 @@
 //! Marks as packets of track events.
 //!
-//! A thread collects marks, some thousands a piece, while others encode the pieces before (`shared::pieces`). The first
-//! packet of each piece clears the interned state of the sequence, so that no piece needs another one; the packets of a
-//! piece share names and texts. So do those of each machine in a piece: a reader keeps the states of machines apart.
+//! A thread collects marks, some thousands a piece, while other threads encode earlier pieces (`shared::pieces`). The
+//! first packet of each piece clears the interned state of the sequence, so that a piece can be read without the
+//! others; the packets of one machine in a piece share names and texts, because a reader keeps a state for each
+//! machine.
 
 use super::arrows::{Arrows, Attached, number_of};
 use super::context::Context;
@@ -134,7 +135,7 @@ struct Encoder<'a> {
     /// Looks up events; fast for events that are near each other.
     events: EventCursor<'a>,
     reader: Box<dyn FieldReader + 'a>,
-    /// Kept for its memory.
+    /// Reused, to avoid allocations.
     begin_fields: Vec<FieldRef<'a>>,
     /// The machine of the last packet with ids, if a packet of this piece cleared the sequence's state.
     cleared: Option<Machine>,
@@ -415,7 +416,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// Returns where an event is.
+/// Returns the position of an event in the trace.
 fn at<'e>(events: &EventCursor<'_>, id: EventId, whole: &'e dyn Fn() -> EventRef) -> EventAt<'e> {
     EventAt {
         part: events.part(id),
@@ -465,7 +466,8 @@ struct MoreAnnotations<'s, 'a> {
     own: Annotations<'s>,
     reader: &'a dyn Events,
     begin: &'s dyn Fn() -> EventRef,
-    /// The fields of the other event, once `is_read`: most ends have no arguments.
+    /// The fields of the other event; read when the first argument is compared (`is_read`), as most ends have no
+    /// arguments.
     of_begin: &'s mut Vec<FieldRef<'a>>,
     is_read: bool,
 }
@@ -489,7 +491,7 @@ impl FieldSink for MoreAnnotations<'_, '_> {
     }
 }
 
-/// Returns whether a value is the zero that a whole number cannot be.
+/// Returns whether a value is negative zero, which no whole number represents.
 fn is_negative_zero(value: f64) -> bool {
     value == 0.0 && value.is_sign_negative()
 }

@@ -1,7 +1,8 @@
 //! Descriptors of tracks: each is written before the first event on its track.
 //!
-//! A thread's slices are on the thread's own track, which trace_processor shares with what it makes of the kernel's
-//! events. Slices that cross others are on children of it. CPUs and events without an owner have tracks of their own.
+//! A thread's slices are on the thread's own track, which also contains the slices that trace_processor derives from
+//! the kernel's events. Slices that cross others are on children of it. CPUs and events without an owner have tracks of
+//! their own.
 
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ impl TrackUuid {
     }
 }
 
-/// What a track is below.
+/// The parent of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parent {
     Machine(Machine),

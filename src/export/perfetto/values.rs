@@ -22,7 +22,8 @@ pub(super) fn text_of<'f>(field: FieldView<'f>) -> Cow<'f, str> {
     }
 }
 
-/// Returns the number of a value: also of a text that is one, in decimal or as `0x1f`, and of a device as `major,minor`.
+/// Returns the number of a value: also of a text that is a number, in decimal or as `0x1f`, and of a device as
+/// `major,minor`.
 pub(super) fn number_of(value: &ValueRef<'_>) -> Option<i64> {
     match value {
         ValueRef::Bool(value) => Some(i64::from(*value)),
@@ -52,8 +53,8 @@ fn number_in(text: &str) -> Option<i64> {
     }
 }
 
-/// The bits of thread states before Linux 4.9, which trace_processor assumes for a file that does not say its kernel
-/// (`src/trace_processor/types/task_state.cc`), by letter; those of newer kernels differ from `P` on.
+/// The bits of thread states before Linux 4.9, which trace_processor assumes for a file that does not state its kernel
+/// version (`src/trace_processor/types/task_state.cc`), by letter; those of newer kernels differ from `P` on.
 const OLD_STATES: [(char, i64); 13] = [
     ('R', 0),
     ('S', 1),
@@ -201,7 +202,7 @@ pub(super) fn write_described(
     true
 }
 
-/// Writes the value of a debug annotation, but for texts that have an id.
+/// Writes the value of a debug annotation, except texts that have an id.
 pub(super) fn write_annotation(message: &mut Message, value: &ArgValue<'_>) {
     match value {
         ArgValue::Null => message.text(annotation::TEXT, "null"),

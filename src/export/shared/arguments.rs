@@ -52,7 +52,8 @@ impl<'a> Arg<'a> {
     }
 }
 
-/// Returns the value of the field with this role: readers list words of the record besides its arguments so.
+/// Returns the value of the field with this role. Readers list words of a record that are not arguments as fields with
+/// a role.
 pub(crate) fn record_word(fields: &[FieldRef<'_>], role: FieldRole) -> Option<u64> {
     let field = fields.iter().find(|field| field.role == role)?;
     match field.value {

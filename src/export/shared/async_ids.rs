@@ -22,7 +22,7 @@ pub(crate) struct AsyncIds {
 
 impl AsyncIds {
     /// Chooses the ids; `own_id` returns the id that an event has in the source. Only the first event of each track is
-    /// looked at: all events of a format have ids, or none have.
+    /// examined: all events of a format have ids, or none have.
     pub fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,

@@ -1,5 +1,5 @@
-//! Where exports cut what lasts over a border: at the start and the end of the range, and at the end of its file if the
-//! trace is of several files and others last longer.
+//! Where exports cut slices, runs and states that last over a border: at the start and the end of the range, and at the
+//! end of its file if the trace consists of several files and others last longer.
 //!
 //! ```text
 //! range                    |----------------------|
@@ -34,11 +34,11 @@ pub(crate) struct Borders {
 pub(crate) struct Part {
     /// Start in ns.
     pub start: i64,
-    /// End in ns; `None` if the item is still open at the end of what is exported.
+    /// End in ns; `None` if the item is still open at the end of the exported part.
     pub end: Option<i64>,
     /// Its real start in ns, if that is before the range.
     pub really_began: Option<i64>,
-    /// What was cut at its end.
+    /// The cut at its end.
     pub cut: Option<EndCut>,
 }
 
@@ -114,7 +114,8 @@ impl Borders {
         }
     }
 
-    /// Returns the last moment that the export contains, in ns: what is open then lasted at least until it.
+    /// Returns the last moment that the export contains, in ns: everything that is open there lasted at least until
+    /// then.
     pub(crate) fn last_moment(&self) -> i64 {
         match self.ends_before_trace {
             true => self.end,
@@ -122,8 +123,8 @@ impl Borders {
         }
     }
 
-    /// Returns when an item of a file that did not end is cut, in ns; `None` if it is still open at the end of what is
-    /// exported.
+    /// Returns when an item of a file that did not end is cut, in ns; `None` if it is still open at the end of the
+    /// exported part.
     pub(crate) fn cut_of_open(&self, file: Option<SourceId>) -> Option<i64> {
         let own = file.and_then(|file| self.files.get(file.0 as usize));
         match (own, self.ends_before_trace) {
@@ -140,7 +141,7 @@ impl Borders {
         self.cut_of_open(trace.source_of(begin, |source| &source.events))
     }
 
-    /// Returns the part of a slice. Panics if there is no such slice, as slices do.
+    /// Returns the part of a slice. Panics if there is no such slice.
     pub(crate) fn of_slice(&self, trace: &Trace, row: usize) -> Part {
         let slices = &trace.slices;
         let open = || self.cut_of_open_slice(trace, slices.begins.at(row));

@@ -2,13 +2,13 @@
 //!
 //! A mark outside the range moves to the range's border if the other end of its arrow is inside, and keeps its real
 //! time as an argument; arrows with both ends outside are left out. Readers bind a mark to the innermost slice around
-//! it: a mark that belongs to another slice, or to none, says so in `really_in`, and our reader follows that. No slice
-//! is added for such a mark, so that a range has as many slices as before.
+//! it: a mark that belongs to another slice, or to none, has this as an argument (`really_in`), which our reader uses.
+//! No slice is added for such a mark, so that a range has as many slices as before.
 //!
 //! Flows keep their ids unless a reader would then bind them differently: such a flow gets an artificial id with bit
 //! 63 set.
 //!
-//! Flow events of which no arrow was made are marks as well, each in a flow of its own: see `lone_flows`.
+//! Flow events that made no arrow are marks as well, each in a flow of its own: see `lone_flows`.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -59,7 +59,7 @@ pub struct FlowMark {
     pub id: u64,
     /// The name of the arrow that ends here, if the arrow has one.
     pub name: Option<StringId>,
-    /// What the arrow means that ends here.
+    /// The meaning of the arrow that ends here.
     pub kind: FlowKind,
     /// The thread of the event, if it has one.
     pub thread: Option<ThreadId>,
@@ -75,7 +75,7 @@ pub struct FlowMark {
     pub is_lone: bool,
 }
 
-/// Where a mark belongs that is not bound to the slice around it.
+/// The slice of a mark that readers would bind to another slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReallyIn {
     /// To a slice that is not written around it.
@@ -84,12 +84,12 @@ pub(crate) enum ReallyIn {
     Nothing,
 }
 
-/// What a mark is in its flow.
+/// The role of a mark in its flow.
 struct Role {
     sort: FlowStepSort,
     /// The name of the arrow that ends here.
     name: Option<StringId>,
-    /// What the arrow means that ends here.
+    /// The meaning of the arrow that ends here.
     kind: FlowKind,
     /// The number of the flow.
     flow: u32,
@@ -102,7 +102,7 @@ pub(crate) struct FlowMarks {
     pub marks: Vec<FlowMark>,
     /// Number of flows that got an artificial id.
     pub renamed_count: u64,
-    /// Number of marks of which no arrow is made.
+    /// Number of marks that make no arrow.
     pub lone_count: u64,
     /// Number of steps and ends among the lone marks.
     pub lone_end_count: u64,
@@ -297,7 +297,7 @@ impl FlowMarks {
         });
     }
 
-    /// Gives every flow its own id, or an artificial id if a reader would take it for another flow.
+    /// Gives every flow its own id, or an artificial id if a reader would confuse it with another flow.
     fn choose_ids(&mut self, trace: &Trace, ids: &mut [u64]) {
         type Open = FxHashMap<(Option<ProcessId>, u64), u32>;
         type OfIds = FxHashMap<u64, Owners>;
@@ -364,7 +364,7 @@ impl FlowMarks {
     }
 }
 
-/// The processes that began flows with one id, since the last time that no such flow was open.
+/// The processes that began flows with one id since the last time that no flow with the id was open.
 #[derive(Default)]
 struct Owners {
     /// The number of flows that each process began.

@@ -20,12 +20,12 @@ use crate::trace::{CpuId, ProcessId, SourceId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
 
-/// To whom koid 0 belongs.
+/// What koid 0 means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zero {
     /// To idle threads only.
     IsIdle,
-    /// To the thread that has it in the source, an FXT file whose koids are kept: idle threads have no events there.
+    /// To the thread that has it in the source: an FXT file whose koids are kept, in which idle threads have no events.
     IsSomebody,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Koids {
     processes: Vec<u64>,
     threads: Vec<ThreadKoids>,
     cpus: Vec<u64>,
-    /// By CPU: its number in the output; its own, except in later files.
+    /// By CPU: its number in the output. It is the CPU's own number, except for CPUs of later files.
     cpu_numbers: Vec<u16>,
     /// By CPU: whether it belongs to a later file.
     is_of_later: Vec<bool>,
@@ -57,7 +57,7 @@ pub(crate) struct Koids {
 /// CPUs whose numbers differ from those of their file.
 #[derive(Clone, Debug)]
 pub(crate) struct Renumbered {
-    /// Their file, if all are of one of several files.
+    /// Their file, if the trace consists of several files and all these CPUs belong to one of them.
     pub file: Option<SourceId>,
     /// The note for the user.
     pub note: String,

@@ -71,7 +71,7 @@ pub(crate) struct PlacedSlice {
     pub end: Maybe<i64>,
 }
 
-/// A slice; sorted by start, outer ones first.
+/// A slice of a track; such slices are sorted by start, outer slices first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FoundSlice {
     /// Its start, ns on the trace's clock.

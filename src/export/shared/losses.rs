@@ -70,8 +70,8 @@ pub(crate) fn are_of_machine(trace: &Trace, chosen: &Chosen<'_>) -> bool {
 pub(crate) struct Counted(FxHashMap<CpuId, CpuLoss>);
 
 impl Counted {
-    /// Returns the counts of the chosen CPUs. Empty unless the selection has all times: the counts of a part are
-    /// unknown.
+    /// Returns the counts of the chosen CPUs. Empty unless the selection contains the whole time of the trace: the
+    /// counts of a part of it are unknown.
     pub fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
         let span = chosen.span;
         let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;

@@ -1,6 +1,7 @@
-//! What file formats that number threads, flows and asynchronous operations share: numbers of processes and threads
-//! (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of counters,
-//! losses, where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores (`pieces`).
+//! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
+//! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of
+//! counters, losses, where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores
+//! (`pieces`).
 
 pub mod arguments;
 pub(crate) mod async_ids;
@@ -24,7 +25,7 @@ pub struct ThreadKoids {
 }
 
 impl ThreadKoids {
-    /// Returns a process itself, as readers expect it: its koid is that of its main thread, too.
+    /// Returns the koids of a process itself. Readers expect the main thread to have the koid of the process.
     #[must_use]
     pub(crate) const fn of_process(koid: u64) -> ThreadKoids {
         ThreadKoids {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use crate::base::Job;
 use crate::export::ExportError;
 
-/// Takes the next piece; errors if nobody will write it.
+/// Takes the next piece; errors if it will not be written.
 pub(crate) type Give<'g, P> = dyn FnMut(P) -> Result<(), ExportError> + 'g;
 
 /// A piece with its number, from 0.
@@ -23,8 +23,8 @@ struct Numbered<T> {
     item: T,
 }
 
-/// What a worker takes: a buffer first, then a piece. So the first piece that is not yet written always has a buffer,
-/// and no thread waits for ever.
+/// The work of a worker: it takes a buffer first, then a piece. So the first piece that is not yet written always has a
+/// buffer, and no thread waits for ever.
 struct Work<P> {
     buffers: Receiver<Vec<u8>>,
     pieces: Receiver<Numbered<P>>,
@@ -36,8 +36,8 @@ impl<P> Work<P> {
     }
 }
 
-/// Encodes what `produce` gives, and passes it to `write` in that order; `write` returns a buffer that is no longer
-/// needed. `worker` makes the encoder of one worker thread. Returns what `produce` returns.
+/// Encodes the pieces that `produce` makes, and passes them to `write` in the same order; `write` returns a buffer that
+/// is no longer needed. `worker` makes the encoder of one worker thread. Returns the result of `produce`.
 ///
 /// # Errors
 /// The first error of `write` or `produce`; the job was cancelled.
@@ -88,7 +88,8 @@ where
                 }
             });
         }
-        // What remains belongs to the threads: when they end, those that wait for them end as well.
+        // Only the threads keep ends of these channels: when the threads end, the receivers that wait for them end as
+        // well.
         drop((give_encoded, work));
         let (give_buffer, encoded) = (give_buffer, encoded);
         let mut early = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! The exported file: what it contains besides the pages, and its bytes in order.
+//! The exported file: its contents besides the pages, and its bytes in order.
 
 use std::io::Write;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use crate::tracedat::plan::{
 };
 use crate::tracedat::sections::{FileHead, Packing};
 
-/// Bytes that are copied between two looks at whether the job was cancelled.
+/// Number of bytes that are copied between two checks for cancellation.
 const COPY_STEP: usize = 1 << 20;
 
 /// The file with the place of everything in it.
@@ -26,7 +26,7 @@ pub(super) struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// Puts the file together, but for the pages.
+    /// Returns the file with the positions of everything in it; it has no pages yet.
     pub(super) fn new(input: &'a TraceFile, plans: &'a [CpuPlan]) -> OutputFile<'a> {
         let mut cpu_count = Bytes::new(input.endian());
         cpu_count.u32(input.options.cpu_count.unwrap_or(0));
@@ -181,7 +181,7 @@ fn stored(input: &TraceFile, range: Range<u64>) -> &[u8] {
     bytes.get(start..end).unwrap_or(&[])
 }
 
-/// What was written so far.
+/// The bytes that were written so far.
 struct Written<'a> {
     out: &'a mut dyn Write,
     job: &'a Job,

@@ -9,7 +9,8 @@
 //! - **Borders**: a record belongs to the range if its time does. A call, wait or request that crosses a border keeps
 //!   the records inside the range and loses those outside: in the exported file it is unended, or its begin is unknown,
 //!   as in a recording that was started late or stopped early. No record is made up.
-//! - **Threads** bring the records that they wrote, and the scheduler's records about them that others wrote (`chooser`).
+//! - **Threads** include the records that they wrote, and the scheduler's records about them that other threads wrote
+//!   (`chooser`).
 //! - **Metadata and options** are the input's: formats, symbols, thread names, clocks, time shifts. The kernel's
 //!   statistics are copied for the exported CPUs; they count the whole recording.
 //! - **Lost events** are stated by the page after them. A new page states them if its first record follows the loss.

@@ -1,4 +1,4 @@
-//! What is written of each CPU: stretches of the input that are copied, and new pages.
+//! The pages that are written of each CPU: stretches of the input that are copied, and new pages.
 //!
 //! Parts are planned by themselves, on all cores. A stretch is a range of bytes of the input: whole pages, or whole
 //! chunks of a compressed file.
@@ -20,13 +20,13 @@ use crate::tracedat::page_writer::PageWriter;
 
 /// Bytes that are written of a CPU.
 pub(super) enum Piece {
-    /// These bytes of the input.
+    /// Bytes that are copied from the input: this range.
     Copied(Range<u64>),
-    /// New ones.
+    /// New bytes.
     New(Vec<u8>),
 }
 
-/// What is written of a CPU.
+/// The pages that are written of a CPU.
 #[derive(Default)]
 pub(super) struct CpuPlan {
     /// The CPU among those of the input.
@@ -77,7 +77,7 @@ impl CpuPlan {
 /// Plans all CPUs with chosen records, in the order of the input.
 ///
 /// # Errors
-/// If the job is cancelled, or memory does not suffice for the new pages.
+/// Errors if the job is cancelled, or memory does not suffice for the new pages.
 pub(super) fn plan_cpus(
     reader: &TraceDat,
     chooser: &Chooser<'_>,
@@ -192,7 +192,7 @@ impl Planner<'_> {
         self.plan.copied_pages += u64::from(chunk.plain_size).div_ceil(self.page_size() as u64);
     }
 
-    /// Plans the pages in `range`, of whose records those at `places` are chosen.
+    /// Plans the pages in `range`; of their records, those at `places` are chosen.
     fn choose<E: ByteOrder>(
         &mut self,
         range: Range<u64>,
@@ -315,7 +315,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Makes pieces of what is pending.
+    /// Makes pieces of the pending pages and records.
     fn flush(&mut self, what: Flush) -> Result<(), ExportError> {
         let size = self.page_size();
         if let Some(writer) = self.pending.writer.take_if(|_| what != Flush::FullChunks) {
@@ -349,7 +349,7 @@ impl Planner<'_> {
     }
 }
 
-/// What becomes a piece.
+/// The pending pages that become a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flush {
     /// Chunks that are full.

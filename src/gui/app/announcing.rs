@@ -1,4 +1,4 @@
-//! What the window announces to screen readers.
+//! The window's announcements to screen readers.
 
 use super::App;
 use crate::gui::announcer::REST;

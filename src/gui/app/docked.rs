@@ -1,4 +1,4 @@
-//! The timeline and the panes beside it, each in its place.
+//! The positions of the timeline and of the panes beside it.
 
 use super::App;
 use crate::gui::pane::Scene;

@@ -154,7 +154,7 @@ impl App {
         }
     }
 
-    /// Records the window's place, and writes what has changed now and then; called once a frame.
+    /// Records the window's place, and writes changes from time to time; called once a frame.
     pub(super) fn keep(&mut self, ctx: &egui::Context) {
         let (now, info) = ctx.input(|input| (input.time, input.viewport().clone()));
         if let Some(inner) = info.inner_rect {

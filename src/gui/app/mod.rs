@@ -62,7 +62,7 @@ pub struct App {
     pub(super) notices: Notices,
     pub(super) search: SearchBox,
     pub(super) counted: Counted,
-    /// The file dialog, and what a chosen file is for.
+    /// The file dialog, and the purpose of the chosen file.
     pub(super) dialog: FileDialog,
     pub(super) dialog_purpose: Purpose,
     /// The trace before the current load, restored if the load fails.

@@ -1,4 +1,4 @@
-//! Making the plots that the layout asks for.
+//! Making the plots that the layout contains.
 
 use super::App;
 use crate::base::{Cancelled, Job, TaskKey};

@@ -10,7 +10,7 @@ use crate::view::{Action, Direction, PaneKind, ViewState, locate, ruler};
 use egui::{RichText, Ui};
 use std::time::Duration;
 
-/// At most this many spans of the way are shown.
+/// At most this many spans of the navigation history are shown.
 const CRUMBS: usize = 5;
 /// Time for which a message about a change that is not visible elsewhere stays.
 const SAID_FOR: Duration = Duration::from_secs(4);

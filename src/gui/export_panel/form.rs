@@ -246,8 +246,8 @@ fn narrow_by_list(chosen: &mut Selection, checked: &FxHashSet<Choice>) {
     chosen.cpu_tracks.sort_unstable();
 }
 
-/// Narrows to the tracks of the selected area. If several are selected, an open row stands for itself only, without the
-/// rows inside it, as in [`ViewState::area_lanes`].
+/// Narrows to the tracks of the selected area. If several are selected, an open row counts without the rows inside it,
+/// as in [`ViewState::area_lanes`].
 fn narrow_by_area(chosen: &mut Selection, trace: &Trace, state: &ViewState) {
     let keys = state.area_rows.as_deref().unwrap_or_default();
     let mut whole = Vec::new();

@@ -179,7 +179,7 @@ pub(crate) fn pressed(
 }
 
 /// Returns whether the pointer or the keyboard focus is in a panel that floats over the timeline. Keys for the timeline
-/// would act on what is behind the panel.
+/// would act on the timeline behind the panel.
 fn is_in(ctx: &egui::Context, panel: egui::LayerId) -> bool {
     let pointed = ctx.pointer_hover_pos().and_then(|pos| ctx.layer_id_at(pos));
     let focused = ctx.memory(|memory| memory.focused());

@@ -56,7 +56,7 @@ impl TypedAhead {
                     is_left
                 });
                 if is_left {
-                    // Esc closed what the key had opened.
+                    // Esc closed the field or dialog that the key had opened.
                     *self = TypedAhead::default();
                 }
                 ctx.request_repaint();

@@ -1,5 +1,5 @@
-//! A pane about a whole build: how many processes ran in parallel, its critical chain, its programs, what failed, and what
-//! its compilers spent their time on, if they said so.
+//! A pane about a whole build: how many processes ran in parallel, its critical chain, its programs, the processes that
+//! failed, and the costs of its compilers, if these recorded them.
 
 use std::sync::Arc;
 
@@ -63,9 +63,9 @@ struct Tables {
 enum OfPrograms {
     #[default]
     Programs,
-    /// What compilers spent their time on.
+    /// The costs of headers, templates and passes.
     Costs,
-    /// The sums that compilers wrote.
+    /// The sums at the end of compilers' traces.
     Totals,
 }
 
@@ -75,12 +75,12 @@ struct Answer {
     /// The time of all working processes together.
     work: Nanos,
     chain: Chain,
-    /// The rows of its steps and waits.
+    /// The rows of the chain's steps and waits.
     steps: Arc<TableData>,
     programs: Arc<TableData>,
-    /// What compilers spent their time on; `None` if none of them said so.
+    /// The costs that compilers recorded; `None` if no compiler recorded any.
     costs: Option<Arc<TableData>>,
-    /// The sums that they wrote; `None` if there are none.
+    /// The sums that compilers wrote; `None` if there are none.
     totals: Option<Arc<TableData>>,
     failed: Vec<ProcessId>,
 }
@@ -487,7 +487,7 @@ fn total_columns() -> Vec<PaneColumn> {
     ]
 }
 
-/// Draws the programs, or what compilers spent their time on; with a switch if there are several of these.
+/// Draws the programs, or the tables about compilers; with a switch if there are several of these.
 fn of_programs_ui(
     ui: &mut Ui,
     scene: &Scene<'_>,

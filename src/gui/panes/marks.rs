@@ -21,7 +21,7 @@ struct MarksPane {
     table: DataTable,
 }
 
-/// What a row of the table is about.
+/// The mark that a row of the table shows.
 #[derive(Clone, Copy)]
 enum Mark {
     /// Marker A (0) or B (1).
@@ -178,7 +178,7 @@ fn markers_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
     }
 }
 
-/// Draws how marks are made, for each kind that the view has none of.
+/// Draws hints on how to make marks, for each kind of mark that the view does not have.
 fn hints_ui(ui: &mut Ui, scene: &Scene<'_>) {
     let state = scene.state;
     let mut hint = |words: String| {

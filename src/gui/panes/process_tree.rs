@@ -26,7 +26,7 @@ pub fn make() -> Box<dyn Pane> {
 
 struct TreePane {
     found: Task<(), Arc<Found>>,
-    /// Whether all but the first levels were closed, because there are many processes.
+    /// Whether only the first levels are open, because there are many processes.
     is_folded: bool,
     /// The selected item to which the list last scrolled.
     shown: Option<Item>,

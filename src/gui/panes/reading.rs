@@ -95,7 +95,7 @@ impl ReadingRow {
     }
 }
 
-/// Draws whether traces that processes of the recording wrote are opened with it, if there are any.
+/// Draws the choice whether traces that processes of the recording wrote are opened with it, if there are any.
 fn compilers_ui(ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
     let reading = scene.loaded.reading;
     let has_some = scene.loaded.members.iter().any(|it| it.named.is_some());

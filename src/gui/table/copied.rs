@@ -24,7 +24,7 @@ pub(crate) fn copy_button(ui: &mut egui::Ui, row_count: usize, about: &str) -> e
 
 /// Returns all rows of a short table as text with a heading of titles.
 pub(crate) fn whole_text(data: &TableData, loaded: &LoadedTrace) -> String {
-    // Nobody can cancel it.
+    // The copy is short, so it cannot be cancelled.
     text_of(data, loaded, None, &Job::default()).unwrap_or_default()
 }
 
@@ -65,7 +65,7 @@ pub(super) fn text_of(
 /// Returns the cell of a row as it is copied.
 fn copied<'a>(column: &PaneColumn, cells: &'a [Cell<'_>]) -> Cell<'a> {
     match column.cell(cells) {
-        // A change to nothing is a change by -100 %.
+        // A change from a value to zero is a change by -100 %.
         Cell::Float(f64::NEG_INFINITY) if column.def.unit == Unit::Change => Cell::Float(-1.0),
         cell => cell.borrowed(),
     }

@@ -304,8 +304,8 @@ impl TableData {
         TableData { tints, ..self }
     }
 
-    /// Returns a panel for content that belongs to the table: beside it, from the end of a column on; below it in a
-    /// narrow pane.
+    /// Returns a panel for content that belongs to the table: right of it, starting at the right edge of a column; in a
+    /// narrow pane below it.
     pub(crate) fn companion(&self, ui: &Ui, name: &'static str) -> egui::Panel {
         let room = ui.available_size();
         if room.x < NARROW && room.y > room.x * 0.6 {

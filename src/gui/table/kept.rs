@@ -11,7 +11,7 @@ use crate::tables::Cell;
 
 /// The most rows whose cells are kept from frame to frame.
 const MOST_KEPT: usize = 1_000;
-/// The number of rows between two first rows of pages. A page has twice as many.
+/// The distance in rows from the start of one page to the start of the next. A page has twice as many rows.
 const PAGE: usize = 128;
 
 /// Cells of the rows of one table that were drawn.
@@ -28,7 +28,7 @@ struct PageKey {
     /// The number of the source.
     source: u64,
     first: usize,
-    /// Fewer at the end of the table.
+    /// The number of rows; smaller at the end of the table.
     count: usize,
 }
 
@@ -80,7 +80,8 @@ impl KeptCells {
         Some(cells.or_insert_with(|| cells_of(loaded, data, row)).clone())
     }
 
-    /// Until another page is ready, the last one of the same source is used.
+    /// Returns the cells of a row from the page that is ready. Until another page is ready, the last one of the same
+    /// source is used.
     fn in_page(&self, trace: TraceId, source: u64, row: usize) -> Option<Arc<[Cell<'static>]>> {
         let key = self.pages.answered(trace)?;
         // An older generation of the trace numbers its rows differently.

@@ -53,7 +53,7 @@ pub(crate) struct TableAnswer {
 /// Draws a cell of a column that the pane draws itself; takes the row's index and the column.
 pub(crate) type DrawCell<'a> = &'a mut dyn FnMut(&mut Ui, usize, &PaneColumn);
 
-/// What a pane draws in its table.
+/// The functions with which a pane draws parts of its table.
 pub(crate) struct Parts<'a, M> {
     /// Draws the cells of columns that the pane draws itself.
     pub(crate) draw: DrawCell<'a>,
@@ -61,7 +61,7 @@ pub(crate) struct Parts<'a, M> {
     pub(crate) menu: M,
 }
 
-/// What a frame draws of a table.
+/// The parts of a table that a frame draws.
 struct Drawn<'a, 's, M> {
     scene: &'a Scene<'s>,
     name: &'a str,
@@ -91,7 +91,7 @@ pub(crate) struct DataTable {
     detailed: Option<usize>,
 }
 
-/// What is visible of a long table.
+/// The visible part of a long table.
 struct Scrolled {
     /// The area for the table.
     area: Rect,
@@ -326,7 +326,7 @@ impl DataTable {
         let left = (self.list).scroll_ui(ui, rows_area, count, step, scene.palette);
         self.seen = ((left.height() / step).floor() as usize).max(1);
         let first = self.list.top().min(count);
-        // One more row, which may be partly visible.
+        // The last row may be partly visible.
         let rows = first..(first + self.seen + 1).min(count);
         Scrolled {
             area: Rect::from_min_max(area.min, left.max),

@@ -134,7 +134,8 @@ impl RowOrder {
             return;
         }
         if !is_same_table {
-            // Once for each table: the task below is asked again in each frame until it ends.
+            // The number changes once for each table, because the task below is requested again in each frame until it
+            // ends.
             self.table += 1;
             self.of = Some(data.clone());
             // The order belongs to the rows of another table. Which rows of a tree are shown is not known yet.
@@ -232,7 +233,7 @@ fn ordered(
 ) -> Result<Option<Ordered>, Cancelled> {
     let is_long = data.rows.len() > most;
     if let Some(tree) = &data.tree {
-        // A filter looks at all rows, not only at those that are shown.
+        // A filter examines all rows, not only those that are shown.
         if is_long && !wanted.filter.is_empty() {
             return Ok(None);
         }

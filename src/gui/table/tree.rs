@@ -74,7 +74,8 @@ impl Opened {
 pub(crate) struct Tree {
     /// The parent of each row; `None` for the roots.
     parents: Vec<Option<u32>>,
-    /// By row + 1, and 0 for the roots: where its children begin in `children`. One more entry than that.
+    /// The index in `children` at which the children of each row begin; entry 0 is for the roots, entry `row + 1` for a
+    /// row. A last entry is the end of the list.
     firsts: Vec<u32>,
     /// The children of each row, in the order of the rows.
     children: Vec<u32>,

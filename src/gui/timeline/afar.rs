@@ -13,7 +13,7 @@ use crate::index::lod_rows::StatePart;
 use crate::query::visible::{Block, Piece};
 use crate::trace::ThreadState;
 
-/// Less than this part of a column that reaches into the next one is added to the column where it starts.
+/// If less than this part of a column reaches into the next column, it is added to the column where it starts.
 const HARDLY: f64 = 0.02;
 
 /// What is stacked in a column.
@@ -27,7 +27,7 @@ pub(super) enum Stacked {
     Profile,
 }
 
-/// Where the ends of bars and the thin blocks are in a stack of names.
+/// Indices in a stack of names: the end of the bar before, the end of the bar after, and the thin blocks.
 const BEFORE: usize = 0;
 const AFTER: usize = 1;
 const THIN: usize = 2;
@@ -42,12 +42,12 @@ pub(super) struct Column {
     block: Block,
     /// The bars that end and start here.
     ends: [Option<Block>; 2],
-    /// What each part takes, in columns.
+    /// The share of each part, in columns.
     shares: [f32; PARTS],
 }
 
 impl Column {
-    /// Returns how many of `rows` rows each part takes, from the bottom: everything that is there takes at least one.
+    /// Returns how many of `rows` rows each part takes, from the bottom: every part that occurs takes at least one row.
     pub(super) fn heights(&self, rows: usize) -> [usize; PARTS] {
         let mut heights = [0; PARTS];
         let (mut sum, mut below) = (0.0_f32, 0);
@@ -95,7 +95,8 @@ impl Column {
                 label: part as u32,
                 ..self.block
             },
-            // A single state, and what takes most, has its own colour; other states that of their part.
+            // A single state, and the part with the most time, has its own colour; other states have the colour of
+            // their part.
             Stacked::States if part == part_of(self.block.label) => self.block,
             Stacked::States => {
                 let state = StatePart::ALL.get(part).map(|part| part.state());
@@ -109,7 +110,7 @@ impl Column {
     }
 }
 
-/// Returns the part that a state counts for, by its number.
+/// Returns the number of the part that a state belongs to.
 fn part_of(label: u32) -> usize {
     let state = ThreadState::ALL.get(label as usize).copied();
     StatePart::of(state.unwrap_or_default()) as usize
@@ -301,7 +302,7 @@ mod tests {
         assert_eq!(of(&seen[1]), [0, 0, 0, 10, 0, 90]);
         assert_eq!(seen[0].heights(20), [5, 3, 0, 4, 0, 8]);
         assert_eq!(seen[1].heights(20), [0, 0, 0, 2, 0, 18]);
-        // What is rare is still seen.
+        // A rare part is still visible.
         assert_eq!(seen[1].heights(3), [0, 0, 0, 1, 0, 2]);
     }
 

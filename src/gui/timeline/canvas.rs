@@ -25,7 +25,7 @@ use egui::{
     Align2, FontId, Pos2, Rect, Response, Sense, Shape, Stroke, StrokeKind, Ui, pos2, vec2,
 };
 
-/// What is under the pointer.
+/// The objects under the pointer.
 struct Pointed {
     hit: Option<Hit>,
     gap: Option<GapHit>,
@@ -146,7 +146,7 @@ impl Timeline {
         of_gap.or_else(|| hit.map(of_hit))
     }
 
-    /// Draws the visible rows of a section; returns what is under the pointer, gaps separately.
+    /// Draws the visible rows of a section; returns the item under the pointer, gaps separately.
     fn section(
         &mut self,
         ui: &Ui,
@@ -223,7 +223,7 @@ impl Timeline {
     }
 
     /// Draws labels and makes their accessibility nodes. Returns the canvas response merged with those of the nodes, so
-    /// that a right click on a node is one on the canvas.
+    /// that a right click on a node counts as a right click on the canvas.
     fn labels_ui(
         &mut self,
         ui: &Ui,

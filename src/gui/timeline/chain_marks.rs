@@ -1,4 +1,4 @@
-//! Marks the jobs of a build's critical chain, which is found on another thread.
+//! Marks the jobs of a build's critical chain, which is computed on another thread.
 
 use super::across::Across;
 use super::draw::Draw;
@@ -22,7 +22,7 @@ pub(super) struct ChainMarks {
 }
 
 impl ChainMarks {
-    /// Asks for the chain of a build that is read completely.
+    /// Requests the chain of a build, once its trace is complete.
     pub(super) fn ask(&mut self, ctx: &Context, scene: &Scene<'_>) {
         if scene.state.outline.jobs.lanes.is_empty() || !scene.loaded.is_complete {
             return;
@@ -41,7 +41,7 @@ impl ChainMarks {
         });
     }
 
-    /// Returns whether the chain is being found.
+    /// Returns whether the chain is being computed.
     pub(super) fn is_busy(&self) -> bool {
         self.spans.is_busy()
     }

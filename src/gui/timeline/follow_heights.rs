@@ -1,4 +1,4 @@
-//! Notices when the view rests, and asks for the heights that fit what is visible then.
+//! Requests row heights that fit the visible rows, once the view has not changed for a while.
 
 use super::listing::legible_rows;
 use super::scratch::{SeenAt, Timeline};
@@ -6,11 +6,11 @@ use crate::gui::pane::Scene;
 use crate::view::{Action, Heights, Scale};
 use egui::Ui;
 
-/// Heights follow what is visible once the view has rested for this long, in seconds.
+/// Time in seconds without a change of the view after which heights are adapted.
 const REST: f64 = 0.25;
 
 impl Timeline {
-    /// Asks for other heights once the view rests: heights that change during a gesture would move what it is about.
+    /// Requests other heights once the view rests: if heights changed during a gesture, its target would move.
     pub(super) fn follow_heights(
         &mut self,
         ui: &Ui,
@@ -24,7 +24,7 @@ impl Timeline {
             span: scene.state.span,
             width,
         };
-        // A view that starts over knows nothing of what can be read.
+        // A view that starts over does not yet know which rows can be read.
         let is_known = scene.state.legible.is_some();
         let is_held = scene.state.settings.heights == Heights::Held;
         if is_held || (is_known && self.heights_for == Some(seen)) {

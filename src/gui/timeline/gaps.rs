@@ -20,7 +20,7 @@ const LEAST_WIDTH: f32 = 2.0;
 /// Size of a mark in the overview, in points.
 const MARK_WIDTH: f32 = 3.0;
 const MARK_HEIGHT: f32 = 8.0;
-/// Gaps at least this wide, in points, show as text how much is missing.
+/// Gaps at least this wide, in points, show the number of lost events as text.
 const WORDS_FROM: f32 = 90.0;
 /// Least width of a gap for the pointer, in points.
 const LEAST_GRIP: f32 = 6.0;
@@ -46,8 +46,8 @@ pub(super) enum Look {
     Band,
 }
 
-/// Paints the visible gaps into `area`; returns the one under the pointer. Rectangles of texts that show how much is
-/// missing are added to `gap_labels`.
+/// Paints the visible gaps into `area`; returns the one under the pointer. The rectangles of texts with the number of
+/// lost events are added to `gap_labels`.
 pub(super) fn paint_gaps(
     painter: &egui::Painter,
     area: Rect,

@@ -56,7 +56,7 @@ impl Way {
 }
 
 /// Returns the span after `share` of the way. The length changes by equal factors in equal steps, so that zooming looks
-/// even, and a time that keeps its place on screen keeps it throughout.
+/// even; a time that has the same position in both spans keeps it throughout.
 fn between(from: TimeSpan, to: TimeSpan, share: f64) -> TimeSpan {
     let (a, b) = (
         from.duration().0.max(1) as f64,

@@ -94,7 +94,7 @@ impl Timeline {
             );
         }
         if response.drag_started() {
-            // A track's own percentage is on top of that of all tracks.
+            // The percentage of a track is multiplied with that of all tracks.
             let global = f32::from(draw.scene.state.settings.row_percent) / 100.0;
             self.drag = Some(Drag::Height(Edge {
                 key: row.key,

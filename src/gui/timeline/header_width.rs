@@ -8,10 +8,11 @@ use crate::view::settings::HEADER_POINTS;
 use crate::view::{Action, Settings, ViewState};
 use egui::{CursorIcon, Rect, Sense, Stroke, Ui};
 
-/// The pointer grabs the edge at this distance or less, in points: on the side of the headers, and of the lanes, where
-/// the smallest blocks must stay clickable.
+/// The pointer grabs the edge at this distance or less, in points: first on the side of the headers, then on the side
+/// of the lanes, where the smallest blocks must stay clickable.
 const GRIP_POINTS: [f32; 2] = [5.0, 1.0];
-/// Largest share of the window for the headers: a default width yields in a narrow window, a chosen one less.
+/// Largest share of the window's width for the headers: `MOST_AT_FIRST` for the default width, `MOST_CHOSEN` for a
+/// width that the user chose.
 const MOST_AT_FIRST: f32 = 0.35;
 const MOST_CHOSEN: f32 = 0.7;
 /// Least width while dragging, in points.

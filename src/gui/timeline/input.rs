@@ -369,13 +369,13 @@ fn range_grip(draw: &Draw<'_>, x: f32) -> Option<Timestamp> {
     }
 }
 
-/// What a drag moves.
+/// The object that a drag moves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moved {
     /// An end of a range.
     End,
     Marker(Marker),
-    /// The flag at this time.
+    /// The flag at this time is moved.
     Flag(Timestamp),
 }
 

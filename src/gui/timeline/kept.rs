@@ -1,9 +1,9 @@
 //! Draw lists cached from frame to frame: at an unchanged zoom, panning and pointing reuse them.
 //!
 //! A list is made for columns of a power-of-two number of ns, at most the duration of a pixel, like the levels of the
-//! pyramid. It serves until the zoom has doubled; its finer blocks are merged while it is drawn.
+//! pyramid. It can be used until the zoom has doubled; its finer blocks are merged while it is drawn.
 //!
-//! While the view moves, an approximate list serves as well, and only a few lanes are remade per frame, in turns: a
+//! While the view moves, an approximate list is used as well, and only a few lanes are remade per frame, in turns: a
 //! frame then costs the same with full lanes as with empty ones.
 
 use super::kept_strips::{Fit, KeptStrip, Look};
@@ -24,7 +24,7 @@ use std::sync::{Arc, Weak};
 /// At most this many lanes are cached; only long scrolling shows more.
 const MOST_LANES: usize = 256;
 
-/// What lists depend on besides lane and span: the trace, and the column width in ns.
+/// The properties, besides lane and span, that lists depend on: the trace, and the column width in ns.
 type Zoom = (TraceId, i64);
 
 /// At most this many approximate strips are repainted per frame once the view rests.
@@ -42,7 +42,7 @@ pub(super) struct KeptLists {
     /// Visible span of the previous frame.
     seen: Option<TimeSpan>,
     is_moving: bool,
-    /// What strips are coloured by, and a number that changes with it.
+    /// The properties that determine the colours of strips, and a number that changes with them.
     colored_by: Option<ColoredBy>,
     look: Look,
     /// Number of approximate strips repainted in this frame, and whether some are still approximate.
@@ -52,7 +52,7 @@ pub(super) struct KeptLists {
     turn: usize,
 }
 
-/// What the colours of bars depend on besides the bars.
+/// The properties that determine the colours of bars, besides the bars themselves.
 pub(super) struct ColoredBy {
     is_dark: bool,
     color_by: ColorBy,
@@ -165,7 +165,7 @@ impl KeptLists {
             strip: KeptStrip::default(),
         });
         let is_there = span.start >= list.span.start && span.end <= list.span.end;
-        // Finer lists are exact as well; coarser ones serve until their turn.
+        // Finer lists are exact as well; coarser ones are used until the lane's turn.
         let is_nearly = self.is_moving
             && match list.width < width {
                 true => width / 4 <= list.width,

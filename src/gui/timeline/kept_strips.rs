@@ -18,19 +18,19 @@ const LEAST_STRETCH: f64 = 0.08;
 /// Fractions of a column below this count as zero.
 const HARDLY: f64 = 1e-6;
 
-/// A number that changes with anything, besides their blocks, that the colours of all strips depend on.
+/// A number that changes with everything, except their blocks, that the colours of all strips depend on.
 pub(super) type Look = u64;
 
 /// How well a cached strip matches the view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// As if painted now.
+    /// As if it were painted now.
     Exact,
     /// Shifted by less than a pixel, or stretched or shrunk imperceptibly.
     Near,
     /// Visibly stretched or shrunk.
     Stretched,
-    /// Unusable.
+    /// It cannot be used.
     Not,
 }
 
@@ -66,7 +66,7 @@ impl Ruler {
     }
 }
 
-/// Where the columns of one ruler are on another: column `place` is column `(place - shift) * stretch` there.
+/// Maps the columns of one ruler to those of another: column `place` is column `(place - shift) * stretch` there.
 struct Moved {
     shift: f64,
     stretch: f64,
@@ -228,7 +228,7 @@ mod tests {
 
     const WIDTH: usize = 400;
 
-    /// Returns bars of `least` ns and up to forty more, with holes between them, each in a colour of its own.
+    /// Returns bars of `least` ns and up to forty ns more, with holes between them, each in its own colour.
     fn blocks(least: u64) -> Vec<Block> {
         let mut blocks = Vec::new();
         let (mut time, mut random) = (0, 7_u64);

@@ -1,4 +1,4 @@
-//! The draw list of each kind of lane, and which rows of slices can be read.
+//! The draw list of each kind of lane, and the rows of slices that can be read.
 
 use super::sizes::LEGIBLE_FROM_POINTS;
 use crate::base::TimeSpan;
@@ -66,8 +66,8 @@ pub(super) fn list(
     ProfileNames::default()
 }
 
-/// Makes the labels of runs distinct from those of slices: a summary's label is that of a slice, or above
-/// [`RUNS_FROM`] a thread.
+/// Makes the labels of runs distinct from the labels of slices: a label of a summary is a slice's label, or a thread
+/// plus [`RUNS_FROM`].
 fn name_all(lane: LaneKind, blocks: &mut [Block]) {
     if matches!(lane, LaneKind::Runs(_)) {
         for block in blocks {

@@ -29,7 +29,7 @@ pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet
     }
 }
 
-/// Which part of a lane stays bright while the rest is dimmed.
+/// The part of a lane that stays bright while the rest is dimmed.
 pub(super) enum Lit<'a> {
     /// All of it: nothing is dimmed, or the lane's thread or track matches.
     All,

@@ -8,7 +8,7 @@ use egui::Color32;
 
 /// Largest width of the fading, in points.
 const FADE_POINTS: f32 = 18.0;
-/// Share of the colour left at the very end.
+/// Share of the colour that is left at the end of the fading.
 const LEFT: f32 = 0.12;
 
 /// Which blocks of a lane fade, and into which colour.

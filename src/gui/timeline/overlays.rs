@@ -270,7 +270,7 @@ pub(super) fn paint_marks(ui: &Ui, rect: Rect, scale: &Scale, scene: &Scene<'_>)
         let place = pos2(hover_tag_x(rect, scale, aim), rect.top() + 10.0);
         tag(&painter, place, &text, palette.accent);
     }
-    // On top of everything: the time under the pointer is what the user looks at.
+    // On top of everything: the user looks at the time under the pointer.
     if let Some(hover) = scene.state.hover {
         let text = ruler::full_text(hover, scene.state.time_format, scene.state.origins);
         let place = pos2(hover_tag_x(rect, scale, hover), rect.top() + 10.0);

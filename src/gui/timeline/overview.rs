@@ -77,7 +77,7 @@ impl Timeline {
             rect.bottom() - 0.5,
             Stroke::new(1.0, palette.line),
         );
-        // Painted over the shade: gaps outside the view are what a user looks for here.
+        // Painted over the shade, because users search for gaps outside the view here.
         let gap_pointer = response.hover_pos().filter(|_| !response.dragged());
         let gap = super::gaps::paint_overview(&painter, rect, &scale, scene, gap_pointer);
 

@@ -8,9 +8,9 @@ use egui::{FontId, Galley, Rect, Stroke, Ui, pos2};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The times that the ruler names.
+/// The times for which the ruler has text.
 struct Ticks {
-    /// The distance between two of them.
+    /// The distance between two ticks.
     step: Nanos,
     times: Vec<Timestamp>,
 }
@@ -181,8 +181,8 @@ pub(super) fn delta_of_marks(
     })
 }
 
-/// Returns the left edge of a delta's text: between the markers' tags, in the middle, at an end, or beside what is
-/// there; else right of the markers, else left of them. Free places are preferred.
+/// Returns the left edge of a delta's text: between the markers' tags, if there is space (in the middle, at an end, or
+/// beside other tags); otherwise right of the markers, else left of them. Free positions are preferred.
 fn left_of_delta(line: &Range<f32>, width: f32, ruler: Range<f32>, taken: &[Range<f32>]) -> f32 {
     let (from, until) = (line.start + 11.0, line.end - 11.0 - width);
     let (right, left) = (line.end + 11.0, line.start - 11.0 - width);
@@ -238,7 +238,7 @@ pub(super) struct FlagNote {
     pub galley: Arc<Galley>,
 }
 
-/// Returns the notes of flags, each cut to the space before the next thing.
+/// Returns the notes of flags, each cut to the space before the next flag or tag.
 pub(super) fn flag_notes(
     painter: &egui::Painter,
     rect: Rect,
@@ -304,7 +304,7 @@ mod tests {
             46.0
         );
         assert_eq!(room_for_note(980.0, 1000.0, &[]), 18.0);
-        // A note under something has no space.
+        // There is no space for a note under another tag.
         assert!(room_for_note(100.0, 1000.0, &[90.0..140.0]) < 0.0);
     }
 
@@ -314,7 +314,7 @@ mod tests {
             left_of_delta(&line, 100.0, 0.0..1000.0, taken)
         };
         assert_eq!(left(200.0..600.0, &[]), 350.0);
-        // The pointer is in the middle; then over middle and start; then all along between the markers.
+        // The pointer is in the middle; then tags cover the middle and the start; then everything between the markers.
         assert_eq!(left(200.0..600.0, &[350.0..450.0]), 211.0);
         assert_eq!(left(200.0..600.0, &[250.0..450.0]), 489.0);
         assert_eq!(left(200.0..330.0, &[200.0..330.0]), 341.0);
@@ -322,12 +322,12 @@ mod tests {
         assert_eq!(left(200.0..220.0, &[]), 231.0);
         assert_eq!(left(200.0..220.0, &[231.0..300.0]), 89.0);
         assert_eq!(left(950.0..970.0, &[]), 839.0);
-        // Beside what is between the markers, if that place is free.
+        // Beside the tag that is between the markers, if there is space.
         assert_eq!(
             left(200.0..600.0, &[230.0..240.0, 400.0..410.0, 560.0..570.0]),
             300.0
         );
-        // Without any free place, it is in the middle.
+        // Without any free position, the text is in the middle.
         assert_eq!(left(200.0..600.0, &[0.0..1000.0]), 350.0);
     }
 }

@@ -33,7 +33,7 @@ pub(super) struct Spot {
     pub(super) time: Timestamp,
 }
 
-/// What heights were chosen for.
+/// The trace, rows and zoom for which heights were chosen.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) struct SeenAt {
     pub(super) trace: TraceId,
@@ -47,9 +47,9 @@ pub(crate) struct Timeline {
     pub(super) kept: KeptLists,
     /// The critical chain of a build.
     pub(super) chain_marks: ChainMarks,
-    /// What the rows' heights were chosen for.
+    /// The state of the view for which the rows' heights were chosen.
     pub(super) heights_for: Option<SeenAt>,
-    /// What is in view, and since when, in seconds.
+    /// The current state of the view, and since when it has not changed, in seconds.
     pub(super) resting: Option<(SeenAt, f64)>,
     /// The mesh of each section; a frame reuses the allocation of the previous one.
     pub(super) meshes: Vec<Arc<Mesh>>,
@@ -71,16 +71,16 @@ pub(crate) struct Timeline {
     pub(super) has_nodes: bool,
     /// The slice edge nearest to the pointer in the lane under it.
     pub(super) edge: Option<NearEdge>,
-    /// The pointer while it is over the ruler, and the visible slice edge nearest to it.
+    /// The pointer while it is over the ruler; the visible slice edge nearest to it is in `ruler_edge`.
     pub(super) ruler_pointer: Option<Pos2>,
     pub(super) ruler_edge: Option<NearEdge>,
     /// The edge near the pointer when it was pressed.
     pub(super) pressed_edge: Option<Timestamp>,
     /// Limit of drawn arrows.
     pub(super) arrows: Most,
-    /// What was last under the pointer.
+    /// The spot that was last under the pointer.
     pub(super) under_pointer: Option<Spot>,
-    /// What the context menu was opened on.
+    /// The spot on which the context menu was opened.
     pub(super) menu_of: Option<Spot>,
     /// The row being renamed, and the typed text.
     pub(super) renaming: Option<(RowKey, String)>,

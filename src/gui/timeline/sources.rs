@@ -93,7 +93,7 @@ impl Timeline {
             Nanos(0) => source.evidence.clone(),
             offset => format!("{}: {}", signed(offset), source.evidence),
         };
-        // The evidence does not support an offset that is being dragged.
+        // An offset that is being dragged does not come from the evidence.
         let words = if moved == 0.0 { words } else { signed(offset) };
         let font = FontId::proportional(11.0);
         let text = elided(&painter, &words, &font, bar.width() - 12.0);

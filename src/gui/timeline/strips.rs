@@ -201,9 +201,9 @@ pub(super) struct Columns {
     pub(super) gap_from: usize,
     /// Bars with at least this many columns are reported individually.
     pub(super) wide_from: usize,
-    /// What is stacked in columns that are coarser than the data.
+    /// The kind of parts that are stacked in columns that are coarser than the data.
     pub(super) stacked: Stacked,
-    /// Number of rows for that.
+    /// Number of rows for the stacked parts.
     pub(super) rows: usize,
     /// For points: the number of columns of each, regardless of its block's duration.
     pub(super) point: Option<usize>,
@@ -242,7 +242,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Paints blocks sorted by time. Long bars are appended to `wide`.
+    /// Paints blocks sorted by time. Bars with at least `wide_from` columns are appended to `wide`.
     pub(super) fn paint(
         &mut self,
         blocks: &[Block],
@@ -260,7 +260,7 @@ impl<'a> Strip<'a> {
             let nanos = time.saturating_sub(columns.start) as f64;
             base + nanos * columns.columns_per_nano
         };
-        // What begins before the strip is measured in its first column only.
+        // The part of a block before the strip is measured only in the column before the first one.
         let (first, last) = (-1.0, self.columns as f64 + 1.0);
         let mut afar = Afar::new(columns.stacked);
         for block in blocks {
@@ -341,7 +341,8 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Paints points, each `width` columns wide: a band as high as there are many, and a full tick where one is alone.
+    /// Paints points, each `width` columns wide: a band whose height grows with the number of points, and a full tick
+    /// for a point that is alone.
     fn paint_points(
         &mut self,
         blocks: &[Block],
@@ -371,7 +372,7 @@ impl<'a> Strip<'a> {
             let height = match is_alone {
                 true => rows,
                 false => {
-                    // A band has its own colour, also where a single event is in it.
+                    // A band has its own colour, also if it contains a single event.
                     all.count = all.count.max(2);
                     points_height(all.count, rows)
                 }
@@ -574,7 +575,7 @@ mod tests {
         assert_eq!(seen[0], [b, b, none, none, none]);
         assert_eq!(seen[1], [a, none, none, none, none]);
         assert_eq!(seen[2], [none; 5]);
-        // A tenth of a column is still seen.
+        // A tenth of a column is still visible.
         assert_eq!(seen[3], [b, none, none, none, none]);
     }
 

@@ -104,7 +104,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> 
     text
 }
 
-/// Returns what the parts of a column take, if its block stands for more than one row.
+/// Returns the share of each part of a column as text, if its block stands for more than one row.
 fn parts_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> Option<String> {
     let (trace, unit) = (&scene.loaded.trace, scene.state.origins.unit);
     let block = &hit.block;

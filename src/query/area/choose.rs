@@ -12,8 +12,7 @@ impl Area {
         self.add_counters(trace, CounterScope::Thread(thread));
     }
 
-    /// Adds the lanes of a CPU: its runs, what the threads that run there do meanwhile, its interrupts and its
-    /// counters.
+    /// Adds the lanes of a CPU: its runs, the slices of threads while they run there, its interrupts and its counters.
     pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add(Lane::OnCpu(cpu));
@@ -21,7 +20,7 @@ impl Area {
         self.add_counters(trace, CounterScope::Cpu(cpu));
     }
 
-    /// Adds what the track of a CPU shows: its runs, its own slices and its counters.
+    /// Adds the contents of a CPU's track: its runs, its own slices and its counters.
     pub(crate) fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add_tracks(trace, TrackKind::Cpu(cpu));
@@ -44,7 +43,7 @@ impl Area {
         }
     }
 
-    /// Adds a lane; an area of all lanes becomes one of this lane.
+    /// Adds a lane. If the area contained all lanes, it then contains only this one.
     pub(crate) fn add(&mut self, lane: Lane) {
         match &mut self.lanes {
             Lanes::Of(lanes) => lanes.push(lane),

@@ -11,24 +11,24 @@ use crate::trace::{CounterTrack, CounterTrackId, Trace};
 pub struct CounterSummary {
     /// The counter's track.
     pub track: CounterTrackId,
-    /// Samples taken inside.
+    /// The number of samples in the span.
     pub count: u64,
-    /// The smallest value, with the one in force at the start.
+    /// The smallest value, including the value that holds at the start.
     pub min: f64,
-    /// The largest.
+    /// The largest value, including the value that holds at the start.
     pub max: f64,
-    /// The mean over time: each value for as long as it held.
+    /// The mean over time: each value weighted by the time for which it held.
     pub mean: f64,
-    /// The mean of the samples taken inside, each counted once: for values that are measurements of their own, such as
-    /// latencies. `None` if there are none.
+    /// The mean of the samples in the span, each counted once: for values that are measurements of their own, such as
+    /// latencies. `None` if there are no samples.
     pub sample_mean: Option<f64>,
-    /// The value in force at the start, or the first inside.
+    /// The value that holds at the start, or the first value in the span.
     pub first: f64,
-    /// The value in force at the end.
+    /// The value that holds at the end.
     pub last: f64,
 }
 
-/// The counters of `area` that have a value in it, in their order.
+/// Returns the counters of `area` that have a value in its span, in the order of the trace's counters.
 #[must_use]
 pub fn counters(trace: &Trace, area: &Area) -> Vec<CounterSummary> {
     let tracks: Vec<u32> = match &area.lanes {
@@ -103,8 +103,8 @@ fn in_force(trace: &Trace, track: &CounterTrack, span: TimeSpan) -> std::ops::Ra
     rows.start + first..rows.start + last
 }
 
-/// A counter as at most about four points for each of `columns`: (ns since `origin`, value), with the steps
-/// that a value makes when it changes.
+/// Returns a counter as at most about four points for each of `columns`: (ns since `origin`, value), including the
+/// steps at which the value changes.
 #[must_use]
 pub(crate) fn points(
     trace: &Trace,

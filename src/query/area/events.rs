@@ -21,7 +21,7 @@ const CHUNK: u32 = 1 << 18;
 /// A group of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGroup {
-    /// What the events have in common; its fields are empty for events whose thread, process or CPU is unknown.
+    /// The common properties of the events; its fields are empty for events whose thread, process or CPU is unknown.
     pub key: Key,
     /// The number of events.
     pub count: u64,
@@ -52,7 +52,7 @@ pub fn per_second(trace: &Trace, span: TimeSpan, count: u64) -> Option<f64> {
 /// The events of an area, the most frequent first. The job's progress counts events.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn event_counts(
     trace: &Trace,
     area: &Area,
@@ -120,7 +120,7 @@ fn chunks(trace: &Trace, span: TimeSpan) -> Vec<Portion<'_>> {
     chunks
 }
 
-/// Neighbouring events of one thread that count, in order: which of a segment's, and whose.
+/// Calls `each`, in order, with the indices of neighbouring events of one thread that count, and with that thread.
 pub(crate) fn for_each_chosen(
     trace: &Trace,
     among: &Among,
@@ -213,7 +213,7 @@ impl Counter<'_> {
         });
     }
 
-    /// The groups that have any.
+    /// Returns the groups that contain events.
     fn groups(&self, counts: &[u64]) -> Vec<EventGroup> {
         let known = counts.len() - 1;
         let mut groups: Vec<EventGroup> = Vec::new();

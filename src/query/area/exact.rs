@@ -81,7 +81,7 @@ pub fn groups(
     let mut groups = summaries(&source, &tallies);
     let cut = match what {
         What::Slices => cut_off(&source, area),
-        // Their intervals are cut at the borders of the area already.
+        // Their intervals were already cut at the borders of the area.
         What::Runs | What::States => FxHashMap::default(),
     };
     for NumberedGroup { group, number } in &mut groups {
@@ -184,7 +184,8 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<NumberedG
     groups
 }
 
-/// Sorts groups, the largest first; equal ones by their words, so that their order does not depend on that of the file.
+/// Sorts groups, the largest first; groups of equal size are sorted by their words, so that their order does not depend
+/// on the order in the file.
 pub(super) fn sort_by_size(groups: &mut [NumberedGroup], trace: &Trace, what: What) {
     groups.sort_by(|a, b| {
         let words = |it: &NumberedGroup| it.group.key.label(trace);
@@ -218,7 +219,7 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
     ours
 }
 
-/// Returns the time of each group that is outside of the area, in ns.
+/// Returns, for each group, the time of its intervals that is outside of the area, in ns.
 fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, CutOff> {
     let mut cut = FxHashMap::default();
     for row in &source.shape.rows {
@@ -247,7 +248,7 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
     chunks
 }
 
-/// An interval of a chunk.
+/// An interval with its group and its length.
 struct Measured {
     row: u32,
     /// The group in which it counts.
@@ -277,7 +278,7 @@ fn counted(by: GroupBy) -> Counted {
     }
 }
 
-/// Adds what threads did on CPUs.
+/// Adds the slices of threads on CPUs.
 fn add_parts(
     source: &Source<'_>,
     on: &OnCpus<'_>,
@@ -333,7 +334,7 @@ impl Wanted {
         buckets.is_some_and(|buckets| buckets.contains(&bucket))
     }
 
-    /// Returns the durations of rows that lie in those buckets.
+    /// Returns the durations of rows that are in those buckets.
     fn among_rows(
         &self,
         source: &Source<'_>,
@@ -357,7 +358,7 @@ impl Wanted {
         chunks.par_iter().flat_map_iter(collect).collect()
     }
 
-    /// Returns the durations of slices on CPUs that lie in those buckets.
+    /// Returns the durations of slices on CPUs that are in those buckets.
     fn among_parts(
         &self,
         source: &Source<'_>,

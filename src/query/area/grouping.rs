@@ -1,4 +1,4 @@
-//! Which group an interval of a source belongs to, and what the group is called.
+//! The group of each interval of a source, and the name of a group.
 
 use super::on_cpu::Part;
 use super::source::{STATES, Source, WantedKinds};
@@ -74,7 +74,7 @@ impl Source<'_> {
         })
     }
 
-    /// The number of the kind of a label, if that kind is wanted.
+    /// Returns the number of the kind of a label; `None` if that kind is not wanted.
     #[inline]
     fn kind_number(&self, label: u32) -> Option<u32> {
         let kind = self.shape.kinds.number(label);
@@ -84,7 +84,7 @@ impl Source<'_> {
         }
     }
 
-    /// The group of slices of one kind among those that are grouped together otherwise.
+    /// Returns the number of the group of one kind of slices; `group` is the group without regard to kinds.
     #[inline]
     fn of_kind(&self, group: u32, kind: u32) -> u32 {
         group * self.shape.kinds.present().len() as u32 + kind

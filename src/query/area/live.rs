@@ -18,15 +18,15 @@ pub struct LiveArea {
     trace: Arc<Trace>,
     shape: Shape,
     span: TimeSpan,
-    /// By row: the intervals that are in the tallies.
+    /// By row: the range of intervals that the tallies contain.
     held: Vec<Range<u32>>,
     tallies: Tallies,
     is_settled: bool,
 }
 
 impl LiveArea {
-    /// Returns whether sums of these lanes can follow a drag. Sums of what threads did on CPUs cannot, because a slice
-    /// has as many parts as its thread has runs.
+    /// Returns whether sums of these lanes can follow a drag. Sums of the slices of threads on CPUs cannot, because a
+    /// slice has as many parts as its thread has runs.
     #[must_use]
     pub fn can_follow(lanes: &Lanes, what: What) -> bool {
         let is_on_cpu = match lanes {
@@ -37,7 +37,7 @@ impl LiveArea {
         !(is_on_cpu && what == What::Slices)
     }
 
-    /// Nothing yet of these lanes; its span comes with [`LiveArea::follow`].
+    /// Returns empty sums of these lanes; the span is set by [`LiveArea::follow`].
     #[must_use]
     pub fn new(trace: Arc<Trace>, area: &Area, what: What, by: GroupBy) -> LiveArea {
         let shape = Shape::new(&trace, area, what, by);
@@ -52,8 +52,8 @@ impl LiveArea {
         }
     }
 
-    /// Moves on to `span`, taking in or out at most `budget` intervals. Whether it is there: if not, call
-    /// again in the next frame.
+    /// Changes the sums to those of `span`, adding and removing at most `budget` intervals. Returns whether they are
+    /// complete: if not, call it again in the next frame.
     pub fn follow(&mut self, span: TimeSpan, budget: usize) -> bool {
         self.span = span;
         let (trace, shape) = (Arc::clone(&self.trace), &self.shape);
@@ -112,14 +112,15 @@ impl LiveArea {
         self.is_settled
     }
 
-    /// The sums now, the largest first. Percentiles are within 3 %; runs and states are cut at the edges.
+    /// Returns the sums of the intervals so far, the largest first. Percentiles are within 3 %; runs and states are cut
+    /// at the edges.
     #[must_use]
     pub fn groups(&self) -> Vec<Group> {
         let source = Source {
             trace: &self.trace,
             shape: &self.shape,
         };
-        // The first and last of each row reach out of the area.
+        // Only the first and the last interval of each row can reach out of the area.
         let mut cut: rustc_hash::FxHashMap<u32, CutOff> = rustc_hash::FxHashMap::default();
         for (row, held) in self.shape.rows.iter().zip(&self.held) {
             source.cut_off(row.owner, held, self.span, &mut cut);
@@ -139,7 +140,7 @@ impl LiveArea {
             }
             return groups.into_iter().map(|it| it.group).collect();
         }
-        // Of runs and states only the part inside the area counts.
+        // For runs and states, only the part inside the area counts.
         let mut groups = summaries(&source, &self.tallies);
         for NumberedGroup { group, number } in &mut groups {
             let cut = cut_of(number);

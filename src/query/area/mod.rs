@@ -2,13 +2,13 @@
 //! durations out.
 //!
 //! A slice that overlaps the span counts with its whole duration. A slice without an end has no duration: it is counted
-//! separately, with the time that it certainly lasted, and is in no sum. Slices of different kinds are never in one group.
-//! Runs and states count with their time inside the span. A run or state without an end is unfinished, too: it is in
-//! no sum and no mean, but in the share of the span. A thread's lane brings its runs, wherever it ran, and a CPU's
-//! lane the states "running" of the threads there. On a CPU, slices of the CPU's own track count whole, and each
-//! slice of a thread counts once, with the time that it ran there in the span (`on_cpu`).
-//! Raw events are only counted ([`events`]). [`groups`] is exact and walks the area on all cores; [`LiveArea`] follows a
-//! drag: it adds and removes only rows that an edge passed over, a bounded number in each frame.
+//! separately, with the time that it certainly lasted, and is in no sum. Slices of different kinds are never in one
+//! group. Runs and states count with their time inside the span. A run or state without an end is unfinished, too: it
+//! is in no sum and no mean, but it counts in the share of the span. A thread's lane includes its runs on all CPUs, and
+//! a CPU's lane includes the "running" states of the threads there. On a CPU, slices of the CPU's own track count
+//! whole, and each slice of a thread counts once, with the time that it ran there in the span (`on_cpu`). Raw events
+//! are only counted ([`events`]). [`groups`] is exact and walks the area on all cores; [`LiveArea`] follows a drag: it
+//! adds and removes only rows that an edge passed over, a bounded number in each frame.
 
 mod choose;
 pub mod counters;
@@ -85,7 +85,7 @@ pub enum Lanes {
     All,
     /// These lanes.
     Of(Vec<Lane>),
-    /// What some threads did on some CPUs, according to the runs.
+    /// The slices, runs and events of some threads on some CPUs, according to the runs.
     Both {
         /// The threads.
         threads: Vec<ThreadId>,
@@ -120,7 +120,7 @@ pub enum What {
     States,
 }
 
-/// What the intervals of a group have in common.
+/// The property by which intervals are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     /// Slices: name and category. States: the state. Runs: the thread.
@@ -140,7 +140,7 @@ pub enum GroupBy {
 pub struct Key {
     /// Name and category of slices.
     pub name: Option<(StringId, StringId)>,
-    /// The thread; of threads of one name the first.
+    /// The thread; for threads that share a name, the first of them.
     pub thread: Option<ThreadId>,
     /// Whether all threads with this name are meant.
     pub is_any_of_name: bool,
@@ -196,7 +196,7 @@ pub enum Precision {
 /// The sums of a group. All times in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// What the intervals of the group have in common.
+    /// The common properties of the group's intervals.
     pub key: Key,
     /// The number of finished intervals; if it is 0, all durations are 0 as well.
     pub count: u64,
@@ -206,10 +206,10 @@ pub struct Group {
     pub own_ns: i128,
     /// The time of their durations inside the area; for runs and states it includes unfinished intervals.
     pub inside_ns: i128,
-    /// The number of unfinished intervals. They are in no other number but `unfinished_ns` (and in `inside_ns` for runs
-    /// and states).
+    /// The number of unfinished intervals. All other numbers leave them out, except `unfinished_ns` (and `inside_ns`
+    /// for runs and states).
     pub unfinished: u64,
-    /// The least total duration of the unfinished intervals; of runs and states inside the area.
+    /// The least total duration of the unfinished intervals; for runs and states, of their parts inside the area.
     pub unfinished_ns: i128,
     /// The shortest.
     pub min_ns: i64,
@@ -234,7 +234,7 @@ impl Group {
         (self.sum_ns / i128::from(self.count.max(1))) as i64
     }
 
-    /// A duration; `None` if no interval has ended.
+    /// Returns the duration `ns`; `None` if no interval has ended, because all durations are then 0.
     #[must_use]
     pub(crate) fn known(&self, ns: i64) -> Option<i64> {
         (self.count > 0).then_some(ns)

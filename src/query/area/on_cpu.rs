@@ -1,14 +1,15 @@
-//! What threads did on chosen CPUs: the runs of these CPUs in, the time of each slice on them out.
+//! The slices of threads on chosen CPUs: the runs of these CPUs in, the time of each slice on them out.
 //!
 //! ```text
 //! CPU 3      | a  |   b   |      | a |            runs
 //! thread a   [ read ------------------ ]          its time on CPU 3: 4 + 3
 //! ```
 //!
-//! A slice comes once, however many runs it lasts over, or once for each CPU: the time until its end less the time until
-//! its start, both from sums over the thread's runs ([`Ran`]). So a walk costs slices and runs, not one times the other. The
-//! times of nested slices are nested as the slices are. Slices of CPUs' own tracks (interrupts) and asynchronous ones are
-//! nobody's run; where no scheduling is known there is nothing here.
+//! A slice comes once, however many runs it lasts over, or once for each CPU: the time until its end less the time
+//! until its start, both from sums over the thread's runs ([`Ran`]). So the cost of a walk is the number of slices plus
+//! the number of runs, not their product. The times of nested slices are nested as the slices are. Slices of CPUs' own
+//! tracks (interrupts) and asynchronous slices are left out, because they belong to no run. Without recorded scheduling
+//! there are no times.
 
 use std::ops::Range;
 
@@ -80,7 +81,7 @@ pub(crate) struct Ran {
 struct Edges {
     /// In ns, sorted.
     times: Vec<i64>,
-    /// The sum of each time and of those before it.
+    /// The sum of each time and all times before it.
     sums: Vec<i128>,
 }
 
@@ -102,7 +103,7 @@ impl Edges {
         self.times.partition_point(|&it| it <= time)
     }
 
-    /// Returns the sum over all times before `time` of how long before it they are, in ns.
+    /// Returns, in ns, the sum of `time - t` over all times `t` before `time`.
     fn ago(&self, time: i64) -> i128 {
         let count = self.until(time);
         let sum = count.checked_sub(1).and_then(|last| self.sums.get(last));
@@ -136,8 +137,8 @@ impl Ran {
 }
 
 impl<'a> OnCpus<'a> {
-    /// Returns the CPUs of an area; `None` if it has none. Tracks that the area contains by themselves count whole, so
-    /// they are left out here. Hidden threads do not count.
+    /// Returns the CPUs of an area; `None` if it has none. Tracks that the area contains as lanes of their own are left
+    /// out, because their slices count whole. Hidden threads do not count.
     pub fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
         let mut is_chosen = vec![false; trace.threads.len()];
         let mut whole: Vec<TrackId> = Vec::new();
@@ -171,7 +172,7 @@ impl<'a> OnCpus<'a> {
                 *entry = false;
             }
         }
-        // What the idle thread does is on its CPU's own track.
+        // The slices of the idle thread are on its CPU's own track.
         if let Some(entry) = is_chosen.get_mut(ThreadId::IDLE.0 as usize) {
             *entry = false;
         }
@@ -198,7 +199,7 @@ impl<'a> OnCpus<'a> {
             }
         }
         found.begun_before.sort_unstable();
-        // Tracks are sorted by what they belong to.
+        // Tracks are sorted by owner.
         let is_before = |kind| trace.tracks.partition_point(|track| track.kind < kind);
         let first = is_before(TrackKind::Thread(ThreadId(0)));
         for (at, track) in trace.tracks.iter().enumerate().skip(first) {
@@ -235,7 +236,7 @@ impl<'a> OnCpus<'a> {
         let before = before
             .take_while(|(it, _)| *it == thread)
             .map(|(_, run)| run);
-        // By CPU, or all at 0.
+        // By CPU, or all at index 0.
         let mut edges: Vec<(Vec<i64>, Vec<i64>)> = vec![Default::default(); self.cpus.len()];
         for &run in before.chain(inside) {
             let after = self.cpus.partition_point(|it| it.runs.start <= run);
@@ -272,7 +273,7 @@ impl<'a> OnCpus<'a> {
         whole.intersection(self.span)
     }
 
-    /// Returns the time of a slice in `ran`; `None` if it was not there.
+    /// Returns the time of a slice in `ran`; `None` if its thread did not run there during it.
     pub(crate) fn length(&self, ran: &Ran, slice: SliceId) -> Option<Length> {
         let drawn = drawn_span(self.trace, slice);
         let is_there = ran.has(drawn);
@@ -289,8 +290,8 @@ struct Chunk {
     slices: Range<u32>,
 }
 
-/// Walks all slices that were on the CPUs on all cores: `each` takes a slice's time into the worker's own `T`. Returns what
-/// each worker has.
+/// Walks all slices that were on the CPUs, on all cores: `each` adds a slice's time to the value of the worker. Returns
+/// the values of all workers.
 pub(crate) fn gather<T: Send>(
     on: &OnCpus<'_>,
     counted: Counted,

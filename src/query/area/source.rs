@@ -1,4 +1,4 @@
-//! Rows of intervals to add up: of slices, runs or states. Which group each belongs to: `grouping`.
+//! Rows of intervals to add up: of slices, runs or states. The group of each is in `grouping`.
 
 use std::ops::Range;
 
@@ -14,15 +14,15 @@ use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace}
 /// The number of states.
 pub(super) const STATES: u32 = ThreadState::ALL.len() as u32;
 
-/// The time of a group that is outside of an area, in ns.
+/// The time in ns of a group's intervals that is outside of an area.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CutOff {
     pub of_finished: i128,
-    /// Of runs and states whose end was not seen.
+    /// The same for runs and states whose end was not seen.
     pub of_unfinished: i128,
 }
 
-/// The rows of an area, and what groups them.
+/// The rows of an area, and the data by which their intervals are grouped.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub what: What,
@@ -61,11 +61,11 @@ pub(super) struct Limits {
 enum Choice {
     Absent,
     Chosen,
-    /// What it does counts on no lane.
+    /// Hidden: nothing on it counts in any lane.
     Hidden,
 }
 
-/// How the choices of threads and of CPUs go together.
+/// How the choices of threads and of CPUs are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Joined {
     /// A run counts if its thread or its CPU is chosen.
@@ -148,7 +148,7 @@ impl Limits {
     }
 }
 
-/// A shape with the trace that it is of.
+/// A shape with its trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub trace: &'a Trace,
@@ -259,7 +259,7 @@ impl Source<'_> {
         }
     }
 
-    /// Until when an unfinished run or state certainly lasted.
+    /// Returns the time until which an unfinished run or state certainly lasted.
     fn open_until(&self, row: u32) -> i64 {
         let trace = self.trace;
         let (start, event) = match self.shape.what {
@@ -304,8 +304,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the group of the slice around slice `row` of `owner` (a track): the time of a nested slice is not the
-    /// outer slice's own. `None` if the outer slice is in no sum.
+    /// Returns the group of the slice around slice `row` of `owner` (a track), from whose own time the nested slice is
+    /// subtracted. `None` if the outer slice is in no sum.
     #[inline]
     pub(crate) fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
@@ -350,7 +350,7 @@ impl Source<'_> {
         edges.dedup();
         for at in edges.into_iter().filter(|at| inside.contains(at)) {
             if self.is_unfinished(at) {
-                // Unfinished slices count with what they lasted at least, wherever that is.
+                // An unfinished slice counts with its whole least duration, also outside of the span.
                 if self.shape.what != What::Slices
                     && let Some(group) = self.group(owner, at)
                 {
@@ -377,8 +377,8 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the children of the slices of `area` that are outside of the area, as (child, duration inside its parent
-    /// in ns). Only slices that reach out of the span have such children.
+    /// Returns the children outside of the area whose parents are slices of `area`, as (child, duration inside its
+    /// parent in ns). Only slices that reach out of the span have such children.
     pub(crate) fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
         if self.shape.what != What::Slices {
             return;
@@ -462,7 +462,8 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
             .collect(),
         (What::Runs, Lanes::All) => all_runs(),
         (What::States, Lanes::All) => all_states(),
-        // A thread's runs are on any CPU, and what runs on a CPU are states of any thread: `Limits` chooses among all.
+        // A chosen thread runs on any CPU, and a chosen CPU runs any thread, so all rows are read; `Limits` chooses
+        // among them.
         (What::Runs, Lanes::Of(lanes)) if lanes.iter().any(is_states) => all_runs(),
         (What::States, Lanes::Of(lanes)) if lanes.iter().any(is_runs) => all_states(),
         (_, Lanes::Of(lanes)) => {

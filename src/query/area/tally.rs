@@ -1,7 +1,7 @@
 //! Counts, sums and percentiles of durations, which are added and removed one by one.
 //!
-//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 %
-//! at any time; an exact answer reads the durations of those buckets only again (`exact.rs`).
+//! Durations fall into buckets of 1/32 of a power of two, so that percentiles are known within 3 % at any time; an
+//! exact answer reads only the durations in the buckets of the percentiles again (`exact.rs`).
 
 use crate::base::Maybe;
 use crate::query::seen::Length;
@@ -45,7 +45,7 @@ pub(super) struct Tally {
     /// The number of unfinished slices, and their least total duration.
     pub unfinished: u64,
     pub at_least: i128,
-    /// Row number of the longest.
+    /// Row number of the longest interval.
     pub longest: Maybe<u32>,
     /// Whether something was removed: then `min`, `max` and `longest` may be too extreme.
     pub has_shrunk: bool,
@@ -154,7 +154,8 @@ impl Tally {
         }
     }
 
-    /// The bucket with the duration that `rank` others are not longer than, and that duration's rank in it.
+    /// Returns the bucket of the duration that has `rank` durations before it in sorted order, and its rank in that
+    /// bucket.
     pub(crate) fn bucket_at(&self, rank: u64) -> Option<RankInBucket> {
         let mut before = 0;
         for (bucket, &count) in self.buckets.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Tally {
         None
     }
 
-    /// A percentile within 3 %; exact if its bucket holds one duration only.
+    /// Returns a percentile within 3 %; it is exact if its bucket contains only one duration.
     pub(crate) fn about(&self, percent: u64) -> i64 {
         let Some(RankInBucket { bucket, .. }) = self.bucket_at(rank_of(percent, self.count)) else {
             return 0;
@@ -179,7 +180,7 @@ impl Tally {
         low.midpoint(high).clamp(self.shortest(), self.largest())
     }
 
-    /// The shortest, as well as it is known.
+    /// Returns the shortest duration, exact unless an interval was removed.
     pub(crate) fn shortest(&self) -> i64 {
         if self.count == 0 {
             return 0;
@@ -191,7 +192,7 @@ impl Tally {
         first.map_or(0, |bucket| bounds_of(bucket).0.max(self.min))
     }
 
-    /// The longest, as well as it is known.
+    /// Returns the longest duration, exact unless an interval was removed.
     pub(crate) fn largest(&self) -> i64 {
         if self.count == 0 {
             return 0;

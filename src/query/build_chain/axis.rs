@@ -40,14 +40,14 @@ pub(super) fn on_axis(
     let mut now = wall.start;
     let mut is_first = true;
     for SlottedStep { step, no_slot } in &mut steps {
-        // Times that contradict each other (a damaged file) count once.
+        // If times contradict each other (in a damaged file), overlapping times count once.
         let start = step.span.start.clamp(now, wall.end.max(now));
         let end = step.span.end.clamp(start, wall.end.max(start));
         let gap = TimeSpan::new(now, start);
         if std::mem::take(&mut is_first) {
             wait(step.process, gap, gap.duration().0, Wait::Before);
         } else if step.because == Because::Child {
-            // The child on the chain ended before another one that was waited for, too.
+            // After the child on the chain ended, the process still waited for other children.
             let no_slot = match slots.is_runner(step.process) {
                 true => slots.taken(now, start),
                 false => 0,
@@ -60,7 +60,7 @@ pub(super) fn on_axis(
                 Wait::Children,
             );
         } else {
-            // A reader of a file: until it was made it may have lacked a slot.
+            // A process that reads a file: before it was created, it may have waited for a job slot.
             let born = times.of(step.process).span.start.clamp(now, start);
             let no_slot = slots.taken(now, born);
             let before = TimeSpan::new(now, born);

@@ -14,14 +14,14 @@ pub enum Because {
     Child,
     /// The process reads this file, which the previous step wrote.
     File(StringId),
-    /// The process reads from a pipe what the previous step wrote.
+    /// The process reads the output of the previous step from a pipe.
     Pipe,
     /// The build tool recorded that the process before unblocked it.
     Unblocked,
 }
 
 impl Because {
-    /// In a word.
+    /// Returns the reason as one word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -40,9 +40,9 @@ impl Because {
 pub struct ChainStep {
     /// The process.
     pub process: ProcessId,
-    /// From when to when.
+    /// The stretch's time span.
     pub span: TimeSpan,
-    /// The part in which no child of the process lived.
+    /// The time of the stretch in which no child of the process lived.
     pub own: Nanos,
     /// Why it had to wait for the step before.
     pub because: Because,
@@ -57,7 +57,7 @@ pub enum Wait {
     NoSlot,
     /// The process waited for children that are not on the chain.
     Children,
-    /// What the next process needs was ready, but nobody had started the process.
+    /// The inputs of the next process were ready, but no process had started it.
     NotStarted,
     /// The next process ran, but did not need the result of the step before yet.
     Beside,
@@ -66,7 +66,7 @@ pub enum Wait {
 }
 
 impl Wait {
-    /// In a few words.
+    /// Returns the reason in a few words.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ pub struct Chain {
 pub enum ChainRow {
     /// A process worked.
     Step(ChainStep),
-    /// No process of the chain did.
+    /// No process of the chain worked.
     Wait(ChainWait),
 }
 
@@ -120,7 +120,7 @@ impl ChainRow {
         self.span().start
     }
 
-    /// From when to when.
+    /// Returns the time span of the row.
     #[must_use]
     pub(crate) fn span(&self) -> TimeSpan {
         match self {
@@ -164,7 +164,7 @@ impl Chain {
         let steps = self.steps.iter().map(|step| ChainRow::Step(*step));
         let waits = self.waits.iter().map(|wait| ChainRow::Wait(*wait));
         let mut rows: Vec<ChainRow> = steps.chain(waits).collect();
-        // A step comes before what it waited for meanwhile.
+        // A step comes before the waits inside it.
         rows.sort_by_key(ChainRow::span_start);
         let total: i128 = rows.iter().map(|row| i128::from(row.time().0)).sum();
         let (mut sum, mut given) = (0_i128, 0_i128);

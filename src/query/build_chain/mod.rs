@@ -21,8 +21,9 @@
 //! A reader of a pipe waits for the writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
 //! take the time that the compiler takes.
 //!
-//! The chain is then put on the axis (`axis`), with the waits between its steps, so that steps and waits together are the
-//! whole time of the trace. A job runner (make, ninja ...) that runs as many jobs as it may waits for a free job slot.
+//! The chain is then put on the axis (`axis`), with the waits between its steps, so that the times of steps and waits
+//! add up to the time of the trace. A job runner (make, ninja ...) that runs as many jobs as it may waits for a free
+//! job slot.
 
 mod axis;
 mod chain;
@@ -79,7 +80,7 @@ struct State {
     /// The chain until `begun`.
     chain: ChainSoFar,
     because: Because,
-    /// Since when the present stretch lasts, and its own time so far.
+    /// The start of the present stretch; its own time so far is in `own`.
     begun: Timestamp,
     own: i64,
     /// The time in it in which all job slots were taken, in ns.
@@ -91,12 +92,12 @@ struct State {
     of_children: Option<ChainSoFar>,
     /// If the process is a compiler driver that joins its children by pipes: the child that it started last.
     last_child: Option<ProcessId>,
-    /// The process that reads from a pipe what this one writes, until this one ends.
+    /// The process that reads the output of this one from a pipe, until this one ends.
     feeds: Option<ProcessId>,
     has_ended: bool,
 }
 
-/// What happens. The order of the variants is the order of things at the same time.
+/// An event of the walk. Events at the same time are taken in the order of the variants.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
     Written { dependency: u32 },
@@ -124,9 +125,9 @@ struct Walk<'a> {
     times: &'a ProcessTimes,
     states: Vec<State>,
     links: Vec<Link>,
-    /// The chain at the time of a write, by dependency.
+    /// The chain at the time of a write, by the index of the dependency.
     written: FxHashMap<u32, ChainSoFar>,
-    /// The chain at the beginning of an arrow that unblocks, by flow.
+    /// The chain at the start of an arrow that unblocks a job, by flow.
     unblocking: FxHashMap<u32, ChainSoFar>,
     longest: Option<ChainSoFar>,
     slots: JobSlots,
@@ -240,7 +241,8 @@ pub fn critical_chain(trace: &Trace, times: &ProcessTimes, history: &FileHistory
     }
     for id in (0..count as u32).map(ProcessId) {
         let process = &trace.processes[id.0 as usize];
-        // The shell around the build only waits for what comes after.
+        // The end of the trace ends the stretches of processes that still run. A process from before the trace (such as
+        // the shell around the build) has no start and is left out.
         if process.start.is_some() && process.end.is_none() {
             let chain = walk.close(id, trace.span.end);
             walk.offer(chain);
@@ -273,7 +275,7 @@ impl Walk<'_> {
     }
 
     fn parent(&self, id: ProcessId) -> Option<ProcessId> {
-        // Circles were cut in the tree: a root has no parent, also if the file contains one.
+        // Loops of parents were cut in the tree: a root has no parent, although the file may contain one.
         (self.times.depths.get(id.0 as usize).copied()? > 0)
             .then(|| self.trace.processes.get(id.0 as usize)?.parent)
             .flatten()
@@ -295,7 +297,7 @@ impl Walk<'_> {
         if is_same && state.own == 0 {
             return state.chain;
         }
-        // A stretch is only closed where another process continues from it, as here.
+        // A stretch is only closed where a chain continues from it, as here.
         self.links.push(Link {
             before: state.chain.link,
             process: id,
@@ -331,7 +333,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The writer of a pipe closed it at `time`: its reader could not be done before, however long the reader lived.
+    /// Applies that the writer of a pipe closed it at `time`: its reader could not end before, however long the reader
+    /// lived.
     fn pipe(&mut self, writer: ProcessId, reader: ProcessId, time: Timestamp) {
         let lives = |state: &State| !state.has_ended && state.begun < time;
         if writer != reader && self.states.get(reader.0 as usize).is_some_and(lives) {
@@ -340,7 +343,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A chain that may be the longest.
+    /// Stores a chain if it is the longest so far.
     fn offer(&mut self, chain: ChainSoFar) {
         if chain.is_longer_than(self.longest) {
             self.longest = Some(chain);
@@ -413,7 +416,7 @@ impl Walk<'_> {
                 because: link.because,
             };
             match steps.last_mut() {
-                // `last` comes later in time.
+                // `last` is later in time.
                 Some(SlottedStep {
                     step: last,
                     no_slot,
@@ -483,7 +486,7 @@ mod tests {
 
     #[test]
     fn what_ran_at_once_is_on_the_chain_only_where_files_say_so() {
-        // make -j2: three compilers, and a linker that reads what the second wrote.
+        // make -j2: three compilers, and a linker that reads the output of the second one.
         let trace = trace_of(&[
             (None, 0, 60),
             (Some(0), 2, 10),

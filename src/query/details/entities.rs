@@ -1,4 +1,4 @@
-//! Threads and processes in full: when they lived, what they ran, what of that was not seen.
+//! The details of threads and processes: their lives, their programs, and the parts of these that were not seen.
 
 use super::section::{Details, Section, length_text, process_row, trace_time};
 use crate::base::signals::exit_text;
@@ -43,7 +43,8 @@ pub(super) fn thread_details(trace: &Trace, id: ThreadId) -> Details {
     }
 }
 
-/// The start of a thread whose process is known to have begun in the trace, though its fork is not there.
+/// Returns words for the start of a thread whose process is known to have begun in the trace, although its fork is not
+/// in the trace.
 fn lost_start(trace: &Trace, id: ThreadId) -> Option<String> {
     let process = trace.thread(id).process?;
     let process = trace.processes.get(process.0 as usize)?;
@@ -57,7 +58,7 @@ fn lost_fork(trace: &Trace, start: Option<Timestamp>) -> Option<String> {
     Some(format!("{time} or shortly before: its fork was lost"))
 }
 
-/// Why no start was seen.
+/// Returns the reason why no start was seen.
 fn before_text(trace: &Trace) -> String {
     if trace.lost_events() > 0 {
         "before the trace, or its start is among the lost events".to_owned()

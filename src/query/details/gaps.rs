@@ -1,4 +1,4 @@
-//! A gap in full: how long it is, what it lost, what was recorded around it.
+//! The details of a gap: its duration, the number of lost events, and the events around it.
 
 use super::section::{Details, Section};
 use crate::base::{Nanos, TimeSpan, Timestamp};
@@ -7,7 +7,7 @@ use crate::query::gaps::{Among, NAME, Toward, beside, count_words, whose};
 use crate::query::item::Item;
 use crate::trace::{CpuId, EventId, GapId, Trace};
 
-/// The number of events around a gap among which one of its CPU is searched.
+/// The number of events around a gap that are searched for one on its CPU.
 const NEAR: usize = 10_000;
 
 /// A gap in full.
@@ -88,8 +88,8 @@ struct Near {
     event: Option<EventId>,
 }
 
-/// Returns the events around a gap, as far as there are some. Of events at the time of a gap of no length, it is not
-/// known which came before it.
+/// Returns the events around a gap, if there are any. At a gap of no length, it is not known which events of its time
+/// came before it.
 fn events_around(trace: &Trace, id: GapId, gap: &Gap, span: TimeSpan) -> Vec<Near> {
     let cpu = trace.gap_cpu(id);
     let before = |words, time| Near {
@@ -122,7 +122,7 @@ fn events_around(trace: &Trace, id: GapId, gap: &Gap, span: TimeSpan) -> Vec<Nea
     ]
 }
 
-/// Returns whether an event was recorded where the gap is: on its CPU, in its file.
+/// Returns whether an event was recorded on the CPU and in the file of the gap.
 fn is_of(trace: &Trace, gap: GapId, cpu: Option<CpuId>, event: EventId) -> bool {
     let source = trace.gap_source(gap);
     let source = source.and_then(|id| trace.sources.get(id.0 as usize));

@@ -36,7 +36,7 @@ pub fn describe(trace: &Trace, reader: &dyn Events, id: EventId) -> EventDetail 
     detail
 }
 
-/// The wait of a thread that was woken and not seen to run next.
+/// The wait of a thread that was woken and then not seen to run.
 const UNKNOWN_WAIT: &str =
     "unknown: it was woken, and what it did until the end of this stretch was not recorded";
 
@@ -183,7 +183,7 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
     }
 }
 
-/// A sample: its value, what it changed by, and how long it held.
+/// Returns the details of a sample: its value, the change from the value before, and how long it held.
 fn sample_details(trace: &Trace, reader: &dyn Events, id: CounterTrackId, row: u32) -> Details {
     let counters = &trace.counters;
     let Some(track) = counters.tracks.get(id.0 as usize) else {
@@ -372,7 +372,7 @@ fn flow_details(trace: &Trace, id: FlowId) -> Details {
 
 /// An event whose fields are part of an item's details.
 struct Linked<'a> {
-    /// What the event is to the item, such as `begin`.
+    /// The role of the event for the item, such as `begin`.
     word: &'a str,
     event: Option<EventId>,
 }

@@ -1,4 +1,4 @@
-//! Details as sections of rows, and what rows about many kinds of items have in common.
+//! Details as sections of rows, and rows that many kinds of items share.
 
 use crate::base::{Nanos, Timestamp};
 use crate::query::item::Item;
@@ -84,7 +84,7 @@ impl Section {
     }
 }
 
-/// Adds the process of a thread, if it is known, and why the thread is where it is, if its file is only aligned.
+/// Adds the process of a thread, if it is known, and how its file was placed on the axis, if the file is only aligned.
 pub(super) fn process_row(facts: &mut Section, trace: &Trace, thread: ThreadId) {
     if let (Some(process), Some(id)) = (trace.process_of(thread), trace.thread(thread).process) {
         let text = format!("{} ({})", trace.text(process.name), process.pid);

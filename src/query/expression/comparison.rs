@@ -70,7 +70,7 @@ pub(super) enum TextTest {
 }
 
 impl TextTest {
-    /// `None`: texts are not compared like that.
+    /// Returns the test; `None` if texts cannot be compared in this way.
     pub fn of(op: Op, value: &Literal) -> Option<TextTest> {
         match op {
             Op::Values(Comparison::Equal) => Some(TextTest::Is(value.text.clone())),
@@ -91,7 +91,7 @@ impl TextTest {
     }
 }
 
-/// A comparison with an argument, whatever type it turns out to have.
+/// A comparison with an argument of any type.
 #[derive(Clone, Debug)]
 pub(super) struct ValueTest {
     number: Option<NumberTest>,
@@ -106,7 +106,8 @@ impl ValueTest {
         }
     }
 
-    /// `None` if the answer depends on how the value is shown: see [`ValueTest::holds_shown`].
+    /// Returns whether the comparison holds; `None` if that depends on how the value is shown: see
+    /// [`ValueTest::holds_shown`].
     pub(crate) fn holds(&self, value: &Value) -> Option<bool> {
         let number = match value {
             Value::Null => return Some(false),

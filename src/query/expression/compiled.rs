@@ -54,7 +54,7 @@ pub(super) enum Test {
     Anywhere(Pattern, ByLabel),
     Name(TextTest, ByLabel),
     Category(ByLabel),
-    /// Whether a thread matches, by thread and by process.
+    /// Whether a thread or process matches: by thread, and by process.
     Whose(Vec<bool>, Vec<bool>),
     Cpu(NumberTest),
     Time(NumberTest),
@@ -65,7 +65,8 @@ pub(super) enum Test {
     /// Whether a track matches, by track.
     Track(TextTest, Vec<bool>),
     Text(TextTest),
-    /// Name, comparison, which kinds have the argument (`None`: not known), and the test of items without it.
+    /// The name, the comparison, the kinds that have the argument (`None`: not known), and the test for items without
+    /// the argument.
     Argument(String, ValueTest, Vec<Option<bool>>, Option<Box<Test>>),
     Never,
 }
@@ -345,7 +346,7 @@ impl Test {
     }
 }
 
-/// The answer of one part that decides the answer for all parts.
+/// The answer of a single part that decides the answer of all parts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Settled {
     ByOneNo,

@@ -1,7 +1,7 @@
 //! An expression compiled for a trace: returns whether an event, slice, run, state, thread ... matches it.
 //!
-//! Columns decide where they can; an event is decoded only if its kind does not decide, and then only the field that
-//! the expression compares.
+//! If the columns of an event decide the answer, the event is not decoded; otherwise only the field is decoded that the
+//! expression compares.
 
 use std::sync::OnceLock;
 
@@ -35,10 +35,10 @@ impl std::fmt::Debug for Matcher<'_> {
 }
 
 impl<'a> Matcher<'a> {
-    /// Looks up what `expression` means in `trace`.
+    /// Binds `expression` to `trace`.
     ///
     /// # Errors
-    /// If it asks for a field that no event of the trace can have.
+    /// Errors if it contains a field that no event of the trace can have.
     pub fn new(
         expression: &Expression,
         trace: &'a Trace,
@@ -83,7 +83,7 @@ impl<'a> Matcher<'a> {
         self.seen.get_or_init(|| Seen::new(self.trace))
     }
 
-    /// For many questions in a row.
+    /// Returns a probe, which is faster than [`Matcher::is_match`] for many items.
     #[must_use]
     pub fn probe(&self) -> Probe<'_> {
         Probe {

@@ -9,12 +9,12 @@
 //! comm ~ "*sh*"                               a star and no other sign of a regular expression: any text, as a whole
 //! ```
 //!
-//! A text is an expression if it has an operator outside of quotes; `"a < b"` in quotes is plain text again.
-//! Fields: `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of
-//! events by name (`arg.NAME` where a field of ours has the same name). What an item does not have is never
-//! equal, different, less or more. Of an unfinished slice, run or state only the least duration is known ("at least T"):
-//! `dur > X`, `dur >= X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing needs no trace;
-//! [`Matcher`] binds an expression to a trace.
+//! A text is an expression if it has an operator outside of quotes; `"a < b"` in quotes is plain text again. Fields:
+//! `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of events by name
+//! (`arg.NAME` where a field of ours has the same name). A comparison with a field that an item does not have is false,
+//! also `!=`. Of an unfinished slice, run or state only the least duration is known ("at least T"): `dur > X`, `dur >=
+//! X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing needs no trace; [`Matcher`] binds
+//! an expression to a trace.
 
 mod comparison;
 mod compiled;
@@ -41,12 +41,12 @@ pub(crate) use unknown::nearest;
 pub(crate) use unknown::unknown_event;
 pub use unknown::unknown_field;
 
-/// An error in an expression, and its place.
+/// An error in an expression, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
-    /// Byte at which the trouble begins.
+    /// Offset of the first wrong byte.
     pub at: usize,
-    /// How many bytes it takes; 0 at the end of the text.
+    /// Number of wrong bytes; 0 at the end of the text.
     pub length: usize,
     /// A sentence for the user.
     pub message: String,
@@ -69,7 +69,7 @@ impl ExpressionError {
         }
     }
 
-    /// The text, and below it a line of carets under the place, for a terminal.
+    /// Returns the text, and below it a line of carets under the wrong bytes, for a terminal.
     #[must_use]
     pub(crate) fn pointed(&self, text: &str) -> String {
         let before = text.get(..self.at).unwrap_or(text).chars().count();

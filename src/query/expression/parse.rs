@@ -29,11 +29,11 @@ pub enum Node {
         at: usize,
         /// The comparison.
         op: Op,
-        /// To what.
+        /// The value that it is compared to.
         value: Literal,
     },
     /// Only events of these names or systems (`sched_switch`, `sched`, `sched/sched_switch`; with `*` for any text, or
-    /// as regular expressions of the whole name); their own fields come first in what follows.
+    /// as regular expressions of the whole name); in the part after it, fields of these events take precedence.
     Event(Vec<String>, Box<Node>),
     /// The part does not match.
     Not(Box<Node>),
@@ -133,7 +133,7 @@ pub struct Literal {
     pub number: Option<Number>,
     /// The text as a time, if it is one.
     pub time: Option<TimeArg>,
-    /// For `~` and `!~`.
+    /// The pattern, for `~` and `!~`.
     pub pattern: Option<Pattern>,
 }
 
@@ -289,7 +289,7 @@ impl Parser {
         Ok(one_or(nodes, Node::Any))
     }
 
-    /// Returns whether `|| event:` follows: there the part about the event before ends.
+    /// Returns whether `|| event:` follows: it ends the part about the event before.
     fn is_other_event(&self) -> bool {
         let after = self.tokens.get(self.next + 1);
         after.is_some_and(|placed| matches!(placed.token, Token::Event(_)))

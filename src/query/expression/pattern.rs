@@ -27,7 +27,7 @@ impl Pattern {
         Pattern::build(&regex::escape(text), "i")
     }
 
-    /// Returns a pattern that matches whole texts, in which `*` matches any text.
+    /// Returns a pattern that matches whole texts; `*` in it matches any text.
     pub(super) fn of_glob(glob: &str) -> Result<Pattern, WrongPattern> {
         let parts: Vec<String> = glob.split('*').map(regex::escape).collect();
         Pattern::build(&format!("(?s)^{}$", parts.join(".*")), "")
@@ -93,10 +93,11 @@ impl WrongPattern {
         }
     }
 
-    /// The same as an error of the text in which the pattern was written at `at`, `length` bytes with its signs around
-    /// it; `bytes` is how long it is without them.
+    /// Returns the error as one of the whole expression. The pattern was written at `at`, as `length` bytes including
+    /// its quotes or slashes; it has `bytes` bytes without them.
     pub fn at(self, at: usize, length: usize, bytes: usize) -> ExpressionError {
-        // Signs that are written with a backslash are shorter in the pattern: then its places are others.
+        // If the pattern was written with backslashes, it is shorter than its text, and positions in it are not
+        // positions in the text.
         let opening = match length.checked_sub(bytes) {
             Some(0) => Some(0),
             Some(2) => Some(1),

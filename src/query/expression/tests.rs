@@ -122,7 +122,7 @@ fn errors_say_where_they_are() {
     assert_eq!(place("name ~ \"(\""), (8, 1));
     assert_eq!(place("name ~ \"ab(c\" && cpu == 1"), (10, 1));
     assert_eq!(place("name ~ ab[c"), (9, 1));
-    // With a backslash before a quote, places are not distinguished any more.
+    // With a backslash before a quote, the position inside the pattern is not reported.
     assert_eq!(place(r#"name ~ "a\"(b""#), (7, 7));
     assert_eq!(place("name ~ /a{2,1}/i").0, 9);
     assert_eq!(place("  /a(b/"), (4, 1));

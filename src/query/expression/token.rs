@@ -13,7 +13,7 @@ pub(super) enum Token {
     Or,
     Compare(Comparison),
     Like,
-    /// `=~`: a regular expression whatever it looks like.
+    /// `=~`: compares with a regular expression, whatever the value looks like.
     Matches,
     Unlike,
     Bits,
@@ -90,7 +90,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Placed>, ExpressionError> {
     Ok(with_events(&found))
 }
 
-/// The same tokens with `a, b:` as one. `a:field` is cut in two where `field` is compared; elsewhere a colon
+/// Returns the tokens, with `a, b:` as one token. `a:field` is cut in two where `field` is compared; elsewhere a colon
 /// is part of a word.
 fn with_events(tokens: &[Placed]) -> Vec<Placed> {
     let mut found: Vec<Placed> = Vec::with_capacity(tokens.len());
@@ -248,7 +248,7 @@ fn regex(rest: &str, at: usize) -> Result<Leading<Token>, ExpressionError> {
 
 /// Returns whether `text` is meant as an expression: it has an operator outside of quotes.
 pub(super) fn has_operator(text: &str) -> bool {
-    // A text with an unmatched quote may still be an expression: the operators before the quote decide.
+    // A text with an unmatched quote may still be an expression: only the operators before that quote count.
     let mut at = 0;
     while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
         if first.is_whitespace() {

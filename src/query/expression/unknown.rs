@@ -1,8 +1,8 @@
 //! Errors about fields that no event has, with the most similar field name.
 //!
 //! Some formats define the fields of each kind of event; there [`Matcher`](super::Matcher) refuses other fields. In
-//! other formats only events show their fields: if an expression matched nothing, its fields are searched in some events
-//! of each kind.
+//! other formats, only the events themselves show which fields they have: if an expression matched nothing, its fields
+//! are searched in some events of each kind.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +13,9 @@ use crate::formats::Events;
 use crate::query::item::event_ref;
 use crate::trace::{EventId, Trace};
 
-/// The number of events of each kind that are looked at first.
+/// The number of events of each kind that are examined first.
 const OF_EACH_KIND: u8 = 32;
-/// And how many of all, evenly spread.
+/// The number of events of all kinds, evenly spread, that are examined after them.
 const SPREAD: usize = 2_000;
 
 /// A field of the expression that no event of the trace seems to have.

@@ -17,9 +17,9 @@ use crate::query::latency::Among;
 use crate::query::seen::{Length, Seen};
 use crate::trace::{EventId, SliceId, Slices, Trace, TrackId, TrackKind};
 
-/// Most stacks that are decoded.
+/// The most stacks that are decoded.
 const MAX_STACKS: usize = 1_000_000;
-/// Deepest path.
+/// The greatest depth of a path.
 const MAX_DEPTH: usize = 1024;
 
 /// The first level below the root.
@@ -35,7 +35,7 @@ pub enum Roots {
 /// that its thread ran there.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<Flame, Cancelled> {
     let mut tracks: Vec<TrackId> = match &area.lanes {
         Lanes::All => (0..trace.tracks.len() as u32).map(TrackId).collect(),
@@ -107,7 +107,7 @@ struct Spot {
     parent: u32,
 }
 
-/// The slices of a row of a track, and the node of each that is not left out.
+/// The slices of a row of a track, each with its node; slices that were left out are not included.
 struct RowNodes {
     slices: Range<u32>,
     nodes: Vec<Option<u32>>,
@@ -214,9 +214,9 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Returns those slices of some rows whose ends were not seen with their least time in ns: at least the time of their
-    /// children. `inner_first` are all slices of the rows; of two, the inner one comes first. `length` returns the certain
-    /// time of a slice; `None` for slices that are left out.
+    /// Returns, for the unfinished slices of some rows, their least time in ns: at least the time of their children.
+    /// `inner_first` contains all slices of the rows, inner slices before the slices around them. `length` returns the
+    /// certain time of a slice; `None` for slices that are left out.
     fn lost_lengths(
         &self,
         rows: &[Range<u32>],
@@ -284,8 +284,8 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// Returns slices of an asynchronous track in an order in which each comes after the one around it, which may be in any
-/// row.
+/// Returns slices of an asynchronous track in an order in which each comes after the slice around it. The slice around
+/// it may be in any row.
 fn outermost_first(slices: &Slices, inside: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut waiting: FxHashSet<u32> = inside.collect();
     let mut all: Vec<u32> = waiting.iter().copied().collect();
@@ -310,7 +310,7 @@ fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
         let node = row.nodes.get(at as usize).copied().flatten();
         node.filter(|_| slice < row.slices.end)
     };
-    // It is mostly the last one.
+    // It is mostly the last row.
     let last = above.last()?;
     has(last).or_else(|| {
         let after = above.partition_point(|row| row.slices.start <= slice);
@@ -322,7 +322,7 @@ fn node_of(above: &[RowNodes], slice: u32) -> Option<u32> {
 /// their thread or their CPU is.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn of_stacks(
     trace: &Trace,
     reader: &dyn Events,
@@ -374,7 +374,7 @@ pub fn of_stacks(
     Ok(tree.finish(Unit::Samples, |node| node.total))
 }
 
-/// The stack comes innermost first.
+/// Adds a stack, whose innermost function comes first.
 fn add_stack(tree: &mut Tree, stack: &[String]) {
     if stack.is_empty() {
         return;
@@ -399,7 +399,7 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
     tree.add(at, 0, 1, 0);
 }
 
-/// The kinds of events that carry stacks: those whose first event has one.
+/// Returns the kinds of events that have stacks: those whose first event has one.
 fn stack_kinds(trace: &Trace, reader: &dyn Events) -> FxHashSet<KindId> {
     let mut seen = vec![false; trace.kinds.len()];
     let mut kinds = FxHashSet::default();

@@ -1,9 +1,10 @@
 //! Flame graphs: the nested slices of an area, or the call stacks recorded in it, merged by their paths.
 //!
 //! Slices count with the time that they take inside the area, stacks with one each. Slices that never ended count with
-//! the time that they certainly lasted, which is at least the time of the slices inside them. Their number and their part
-//! of a total are counted separately, because such a total is only a lower bound. A graph has at most
-//! [`MAX_NODES`] nodes; what would be more counts as its caller's own, and is counted as left out.
+//! the time that they certainly lasted, which is at least the time of the slices inside them. Their number and their
+//! part of a total are counted separately, because such a total is only a lower bound. A graph has at most
+//! [`MAX_NODES`] nodes; slices and stacks that need another node count as own time of their caller, and are counted as
+//! left out.
 
 mod build;
 mod tables;
@@ -13,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 pub use build::{Roots, of_slices, of_stacks};
 
-/// Most nodes of a graph.
+/// The greatest number of nodes of a graph.
 pub(crate) const MAX_NODES: usize = 200_000;
 
 /// The unit of a graph's numbers.
@@ -25,7 +26,7 @@ pub enum Unit {
     Samples,
 }
 
-/// A merged call tree. Node 0 is the root: everything.
+/// A merged call tree. Node 0 is the root, which contains everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flame {
     /// All nodes; callers come before what they call.
@@ -44,9 +45,9 @@ pub struct Node {
     name: u32,
     /// The node that calls it; the root's is itself.
     pub parent: u32,
-    /// 0 for the root.
+    /// The number of nodes above it; 0 for the root.
     pub depth: u32,
-    /// With all that it calls.
+    /// The total, including all nodes that it calls.
     pub total: i64,
     /// The total without nested slices or called functions.
     pub own: i64,
@@ -69,7 +70,7 @@ impl Flame {
             .map_or("", String::as_str)
     }
 
-    /// The names from the root's children down to a node.
+    /// Returns the names from the root's children down to a node.
     #[must_use]
     pub fn path(&self, node: u32) -> Vec<&str> {
         let mut path = Vec::new();
@@ -82,8 +83,8 @@ impl Flame {
         path
     }
 
-    /// Paths with times of their own (ns) as folded stacks, `a;b;c N`, a line each, as flame graph tools read
-    /// them. That form has no escapes: `;` of a name is `,` there, and its control characters are blanks.
+    /// Returns the paths that have own time (in ns) as folded stacks, one line (`a;b;c N`) each, as flame graph tools
+    /// read them. That form has no escapes: `;` of a name is `,` there, and its control characters are blanks.
     pub(crate) fn folded(&self) -> impl Iterator<Item = String> {
         let plain = |name: &str| -> String {
             let as_there = |it: char| match it {
@@ -108,7 +109,8 @@ impl Flame {
         let Some(of) = self.nodes.get(node as usize) else {
             return false;
         };
-        // The root and the nodes of tracks have no slices of their own: they contain what their children contain.
+        // The root and the nodes of tracks have no slices of their own: they are lower bounds if one of their children
+        // is.
         let is_container = of.count == 0 && of.depth <= 1;
         of.unfinished > 0 || (is_container && of.children.iter().any(|&it| self.is_at_least(it)))
     }
@@ -120,7 +122,7 @@ impl Flame {
     }
 }
 
-/// A tree that grows.
+/// A tree to which nodes are added.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -154,7 +156,7 @@ impl Tree {
         tree
     }
 
-    /// The number of a name.
+    /// Returns the number of a name.
     pub fn name(&mut self, text: &str) -> u32 {
         if let Some(&id) = self.by_name.get(text) {
             return id;
@@ -165,7 +167,7 @@ impl Tree {
         id
     }
 
-    /// The node of `name` below `parent`; `None` if the tree is full.
+    /// Returns the node of `name` below `parent`; `None` if the tree is full.
     pub(crate) fn child(&mut self, parent: u32, name: u32) -> Option<u32> {
         if let Some(&node) = self.by_path.get(&(parent, name)) {
             return Some(node);
@@ -207,7 +209,7 @@ impl Tree {
         }
     }
 
-    /// The node that calls a node.
+    /// Returns the node that calls a node.
     pub(crate) fn caller(&self, node: u32) -> u32 {
         self.nodes.get(node as usize).map_or(0, |node| node.parent)
     }
@@ -216,7 +218,7 @@ impl Tree {
         self.left_out += count;
     }
 
-    /// Adds another tree.
+    /// Adds the nodes of another tree.
     pub(crate) fn absorb(&mut self, other: &Tree) {
         let names: Vec<u32> = other.names.iter().map(|name| self.name(name)).collect();
         let mut places: Vec<u32> = vec![0; other.nodes.len()];
@@ -233,7 +235,7 @@ impl Tree {
                     self.add_unfinished(place, node.unfinished, node.unfinished_ns);
                 }
                 None => {
-                    // The caller's total contains it already.
+                    // The total of the caller already contains it.
                     places[at] = places[node.parent as usize];
                     self.add(places[at], 0, node.own, 0);
                     self.left_out += node.count + node.unfinished;
@@ -243,7 +245,7 @@ impl Tree {
         self.left_out += other.left_out;
     }
 
-    /// The graph, with what has most of `size` first.
+    /// Returns the graph; the children of each node are sorted by `size`, the largest first.
     pub(crate) fn finish(mut self, unit: Unit, size: impl Fn(&Node) -> i64) -> Flame {
         for node in &mut self.nodes {
             node.own = node.own.max(0);

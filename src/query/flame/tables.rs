@@ -9,7 +9,7 @@ use super::{Flame, Tree};
 pub struct NameTotal {
     /// The name.
     pub name: String,
-    /// With all that they call; recursion counts once.
+    /// The total, including all nodes that they call; recursion counts once.
     pub total: i64,
     /// The total without called functions.
     pub own: i64,
@@ -21,16 +21,16 @@ pub struct NameTotal {
     pub unfinished_ns: i64,
 }
 
-/// A node as it is drawn: `start..start + total` of the root's total, `depth` rows up.
+/// A node as it is drawn: from `start` to `start + width` in the graph's unit, `depth` rows up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Index of the node.
     pub node: u32,
-    /// 0 for the root.
+    /// The number of nodes above it; 0 for the root.
     pub depth: u32,
     /// The position of its left edge, in the graph's unit.
     pub start: i64,
-    /// How wide it is.
+    /// The width, in the graph's unit.
     pub width: i64,
 }
 
@@ -45,13 +45,13 @@ enum Visit {
 /// The most levels of callers in a bottom-up graph; callers above them are left out.
 const MOST_CALLERS: usize = 256;
 
-/// The most callers that all nodes may have together, and the additional callers per node. Without a limit the graph of
-/// one deep recursion would have as many entries as the square of its depth.
+/// The limit of the number of callers of all nodes: `MOST_STEPS`, and `MOST_STEPS_EACH` more for each node. Without a
+/// limit, the number of entries for one deep recursion would be the square of its depth.
 const MOST_STEPS: usize = 1 << 12;
 const MOST_STEPS_EACH: usize = 32;
 
 impl Flame {
-    /// Visits every node but the root twice, callers around what they call.
+    /// Visits every node except the root twice: before and after the nodes that it calls.
     fn walk(&self, mut visit: impl FnMut(Visit)) {
         let children = |id: u32| {
             let children = &self.nodes[id as usize].children;
@@ -77,7 +77,7 @@ impl Flame {
     pub fn bottom_up(&self) -> Flame {
         let mut tree = Tree::new();
         let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
-        // By node of the new tree: how many of the nodes around the current one have added their time to it already. A
+        // By node of the new tree: how many of the nodes around the current one have already added their time to it. A
         // recursive function counts once in the callers that its calls have in common.
         let mut inside: Vec<u32> = Vec::new();
         let mut lasts: Vec<u32> = Vec::new();
@@ -126,8 +126,7 @@ impl Flame {
 
     /// Returns the number of levels of callers for each node.
     fn most_callers(&self) -> usize {
-        // By depth: the number of nodes that are at least that deep, which is the number of steps that one more level
-        // costs.
+        // By depth: the number of nodes that are at least that deep. One more level costs that number of steps.
         let mut deep = [0; MOST_CALLERS + 1];
         for node in &self.nodes {
             deep[MOST_CALLERS.min(node.depth as usize)] += 1;
@@ -199,7 +198,7 @@ impl Flame {
             let mut start = frame.start;
             for &child in &self.nodes[frame.node as usize].children {
                 let width = self.nodes[child as usize].total;
-                // The largest come first.
+                // Children are sorted by size, the largest first.
                 if width < least.max(1) {
                     break;
                 }

@@ -9,11 +9,11 @@ pub enum Among {
     /// All threads and CPUs.
     #[default]
     All,
-    /// The events of these threads, and all events on these CPUs, as selected lanes contain them.
+    /// The events of these threads on any CPU, and all events on these CPUs, as selected lanes contain them.
     AnyOf(Vec<ThreadId>, Vec<CpuId>),
-    /// What these threads did on these CPUs; an empty list means all.
+    /// The events of these threads on these CPUs; an empty list means all.
     AllOf(Vec<ThreadId>, Vec<CpuId>),
-    /// The first part without what these threads did, and without what happened on these CPUs.
+    /// As the first field, without the events of the hidden threads and on the hidden CPUs.
     Without(Box<Among>, Hidden),
 }
 
@@ -34,7 +34,7 @@ impl Among {
         let lanes = match lanes {
             Lanes::All => return Among::All,
             Lanes::Of(lanes) => lanes,
-            // Nobody: not everybody.
+            // An empty list of threads means no threads here, not all threads.
             Lanes::Both { threads, .. } if threads.is_empty() => {
                 return Among::AnyOf(Vec::new(), Vec::new());
             }

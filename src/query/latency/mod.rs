@@ -27,7 +27,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// From its begin to its end.
+    /// Returns the span from its start to its end.
     #[must_use]
     pub fn span(&self) -> TimeSpan {
         TimeSpan::new(
@@ -37,7 +37,7 @@ impl Sample {
     }
 }
 
-/// The `count` longest, the longest first.
+/// Returns the `count` longest samples, the longest first.
 pub(super) fn longest(samples: &[Sample], count: usize) -> Vec<Sample> {
     let mut worst: Vec<Sample> = samples.to_vec();
     let order = |sample: &Sample| (std::cmp::Reverse(sample.length_ns), sample.start);

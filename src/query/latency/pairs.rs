@@ -1,8 +1,9 @@
 //! Pairs of events: finds for each event of a first expression the event of a second expression with the same key, and
 //! the time between them.
 //!
-//! In time order, an event of the first expression opens its key; an event of the second closes it. An event whose key is
-//! opened again before it was closed, or never closed, has no partner, and neither has an event that closes nothing.
+//! In time order, an event of the first expression opens its key; an event of the second closes it. An event has no
+//! partner if its key is opened again before it is closed, or is never closed; an event of the second expression has no
+//! partner if its key is not open.
 
 use rustc_hash::FxHashMap;
 
@@ -18,26 +19,26 @@ use crate::query::search::{Hit, Place, Places, Query, search};
 use crate::query::seen::Seen;
 use crate::trace::{CpuId, EventId, Trace};
 
-/// Most events of either expression that are kept.
+/// The most events of each expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
 
-/// What two events must have in common to be a pair.
+/// The property that two events must share to be a pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PairKey {
-    /// Nothing: the next one closes.
+    /// Nothing: the next event of the second expression closes the pair.
     Any,
     /// The thread.
     Thread,
     /// The CPU.
     Cpu,
-    /// A field of the first has the value of a field of the second.
+    /// A field of the first event has the value of a field of the second event.
     Fields(String, String),
 }
 
 impl std::str::FromStr for PairKey {
     type Err = String;
 
-    /// `any`, `tid`, `cpu`, `field`, or `field=other field`.
+    /// Parses `any`, `tid`, `cpu`, `field`, or `field=other field`.
     fn from_str(text: &str) -> Result<PairKey, String> {
         match text.trim() {
             "" => Err("a key is any, tid, cpu, FIELD or FIELD=FIELD".to_owned()),
@@ -55,11 +56,11 @@ impl std::str::FromStr for PairKey {
     }
 }
 
-/// Reads which events begin or end a pair: an expression, in which the bare name of a kind of event means the
-/// events of that name, not every event that mentions it.
+/// Parses the expression for the events that begin or end a pair. The bare name of a kind of event means the events of
+/// that name, not every event that mentions it.
 ///
 /// # Errors
-/// Where the expression is wrong.
+/// Errors if the expression is wrong, with the position.
 pub(crate) fn parse_events(text: &str, trace: &Trace) -> Result<Expression, ExpressionError> {
     let name = text.trim();
     let is_kind = trace.kinds.iter().any(|kind| trace.text(kind.name) == name);
@@ -76,7 +77,7 @@ pub struct PairQuery {
     pub from: Expression,
     /// The event that closes a pair.
     pub to: Expression,
-    /// What both events have in common.
+    /// The property that both events share.
     pub key: PairKey,
     /// The time range.
     pub span: TimeSpan,
@@ -95,17 +96,17 @@ pub struct EventPairs {
     pub lengths: Distribution,
     /// The longest, the longest first.
     pub worst: Vec<Sample>,
-    /// Opened and never closed, or opened again before.
+    /// The number of opening events that were never closed, or whose key was opened again before.
     pub unmatched_from: u64,
     /// The number of pairs that were still open at the end.
     pub unfinished: u64,
-    /// The total time in ns for which these were open.
+    /// The total time in ns for which these pairs were open.
     pub unfinished_ns: i128,
-    /// Closed nothing.
+    /// The number of closing events whose key was not open.
     pub unmatched_to: u64,
-    /// Without the field of the key.
+    /// The number of events without the field of the key.
     pub keyless: u64,
-    /// Events that were too many to look at.
+    /// The number of events beyond the limit, which were not examined.
     pub left_out: u64,
 }
 
@@ -158,8 +159,8 @@ pub fn event_pairs(
     };
     let (mut from, mut to) = (from.iter().peekable(), to.iter().peekable());
     loop {
-        // Of two events at the same time the closing one comes first, because it belongs to a pair that was open
-        // before. An event that both expressions match closes the last pair and opens the next.
+        // Of two events at the same time, the closing one comes first, because it belongs to a pair that was already
+        // open. An event that both expressions match closes the last pair and opens the next one.
         let opens = match (from.peek(), to.peek()) {
             (None, None) => break,
             (Some(open), Some(close)) => open.time < close.time,
@@ -202,7 +203,7 @@ fn is_among(trace: &Trace, hit: &Hit, among: &Among) -> bool {
     *among == Among::All || among.has(trace.events.thread(id), cpu())
 }
 
-/// The end of a pair that an event is.
+/// The end of the pair at which an event is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Begin,

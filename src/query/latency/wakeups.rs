@@ -18,20 +18,21 @@ pub struct WakeupLatency {
     pub lengths: Distribution,
     /// The longest waits, the longest first.
     pub worst: Vec<Sample>,
-    /// Woken, but not seen to run next: it never ran again, or it ran and slept unseen (it was woken once more, or events
-    /// of its CPUs were lost meanwhile).
+    /// The number of wakeups after which the thread was not seen to run: it never ran again, or it ran and slept unseen
+    /// (it was woken once more, or events of its CPUs were lost meanwhile).
     pub unmatched: u64,
     /// The number of waits that had not ended at the recording's end.
     pub unfinished: u64,
-    /// The total time in ns of these waits until then.
+    /// The total time in ns that these waits lasted until the recording's end.
     pub unfinished_ns: i128,
 }
 
-/// From each wakeup in `span` until the thread ran, by thread; the one with the longest wait first.
-/// Each keeps its `worst` longest. A wakeup is on the CPU on which the thread ran.
+/// Returns the waits from each wakeup in `span` until the thread ran, by thread; the thread with the longest wait comes
+/// first. Each thread has a list of its `worst` longest waits. A wakeup belongs to the CPU on which the thread then
+/// ran.
 ///
 /// # Errors
-/// If the job is cancelled.
+/// Errors if the job is cancelled.
 pub fn wakeups(
     trace: &Trace,
     among: &Among,

@@ -1,4 +1,4 @@
-//! Searching and filtering off the window's thread: the first answers are there before the last.
+//! Searching and filtering outside of the window's thread: the first results are available before the last.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ pub struct SearchedTrace {
     pub reader: Arc<dyn Events>,
 }
 
-/// Makes `task` search for `query`; the key is the expression's text. What a search before this one has found is the
-/// answer until this one has found something or has ended.
+/// Makes `task` search for `query`; the key is the expression's text. The task keeps the answer of the previous search
+/// until the new search has found something or has ended.
 ///
 /// # Errors
-/// If the expression needs something that the trace cannot have.
+/// Errors if the expression needs something that the trace cannot have.
 pub fn start_search(
     task: &mut Task<String, Arc<Found>>,
     wake: impl Into<Waker>,
@@ -50,7 +50,7 @@ pub fn start_search(
 /// Makes `task` filter events, as [`filter_events`] does; the key is `number`, the number of the filtering.
 ///
 /// # Errors
-/// If the expression needs something that the trace cannot have.
+/// Errors if the expression needs something that the trace cannot have.
 pub fn start_filter(
     task: &mut Task<u64, FilteredEvents>,
     wake: impl Into<Waker>,

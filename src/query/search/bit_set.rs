@@ -9,7 +9,7 @@ pub struct BitSet {
 }
 
 impl BitSet {
-    /// Room for `count` bits, none set.
+    /// Returns a set with room for `count` bits, none of which is set.
     #[must_use]
     pub fn new(count: usize) -> BitSet {
         BitSet {

@@ -28,12 +28,12 @@ pub struct FilteredEvents {
     count: usize,
     /// Whether the list is complete.
     pub is_complete: bool,
-    /// If there is none: a field that was asked for and that no event seems to have.
+    /// If the list is empty: a field in the expression that no event seems to have.
     pub unknown: Option<ExpressionError>,
 }
 
 impl FilteredEvents {
-    /// No events, because of `error`.
+    /// Returns an empty list with an error.
     pub(super) fn refused(error: ExpressionError) -> FilteredEvents {
         FilteredEvents {
             unknown: Some(error),
@@ -53,7 +53,7 @@ impl FilteredEvents {
         self.count == 0
     }
 
-    /// The event at place `at` of the list.
+    /// Returns the event at index `at` of the list.
     #[must_use]
     pub fn get(&self, at: usize) -> Option<EventId> {
         let after = self.chunks.partition_point(|(first, _)| *first <= at);
@@ -61,14 +61,14 @@ impl FilteredEvents {
         chunk.get(at - first).copied().map(EventId)
     }
 
-    /// Returns the number of events before `time`: the place to scroll to.
+    /// Returns the number of events before `time`: the index to scroll to.
     #[must_use]
     pub fn rank(&self, trace: &Trace, time: Timestamp) -> usize {
         let is_before = |at| self.get(at).is_some_and(|id| trace.events.time(id) < time);
         first_not(0..self.count, is_before)
     }
 
-    /// The events from place `from` on.
+    /// Returns the events from index `from` on.
     pub fn iter_from(&self, from: usize) -> impl Iterator<Item = EventId> {
         (from..self.count).map_while(|at| self.get(at))
     }
@@ -96,7 +96,8 @@ impl FilteredEvents {
                 job.advance(some.of);
             }
             self.push(events);
-            // The last picture on the way is the whole answer: a frame may see it when the task has just ended.
+            // The last publication contains all events and is already complete: a frame may read it when the task has
+            // just ended.
             self.is_complete = groups.peek().is_none() && !job.is_cancelled();
             publish(self);
         }
@@ -112,7 +113,7 @@ impl FilteredEvents {
     }
 }
 
-/// The events that are listed.
+/// The conditions that listed events fulfil.
 pub struct EventFilter {
     /// Events that match this expression; `None`: all.
     pub expression: Option<Expression>,
@@ -183,7 +184,7 @@ pub fn filter_events(
     Ok(found)
 }
 
-/// The events of a window that chosen threads and CPUs have, in time order.
+/// Returns the events of a window that belong to the chosen threads and CPUs, in time order.
 fn pick(trace: &Trace, among: &Among, window: TimeSpan) -> Picked<u32> {
     let (mut events, mut count) = (Vec::new(), 0);
     for segment in trace.events.segments() {

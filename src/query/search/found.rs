@@ -10,7 +10,7 @@ use crate::query::Item;
 use crate::query::expression::ExpressionError;
 use crate::trace::Trace;
 
-/// Steps of the density over the whole trace.
+/// Number of steps of the density over the whole trace.
 pub(super) const STEPS: usize = 2048;
 
 /// One result of a search.
@@ -25,7 +25,7 @@ pub struct Hit {
 /// The results so far. The last published results are complete, unless the search was cancelled.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Sorted by time; the earliest, if there are more than are kept.
+    /// The results sorted by time; only the earliest, if there are more than are kept.
     pub hits: Vec<Hit>,
     /// The number of all results, by [`Place`].
     pub counts: [u64; Place::ALL.len()],
@@ -54,12 +54,12 @@ pub struct Marks {
     pub runs: BitSet,
     /// Marks by `FlowId`.
     pub flows: BitSet,
-    /// Threads, processes and tracks that were found by what they are, once they were looked for.
+    /// Threads, processes and tracks that match by their names or numbers, once these were searched.
     pub whole: OnceLock<WholeMarks>,
 }
 
 impl Found {
-    /// Nothing, because of `error`.
+    /// Returns no results, with an error.
     pub(super) fn refused(error: ExpressionError, span: TimeSpan) -> Found {
         Found {
             unknown: Some(error),
@@ -101,14 +101,14 @@ impl Found {
         self.hits.len() as u64 == self.total()
     }
 
-    /// The number in the list of the first hit after `time`.
+    /// Returns the index in the list of the first hit after `time`.
     #[must_use]
     pub(crate) fn after(&self, time: Timestamp) -> Option<usize> {
         let at = self.hits.partition_point(|hit| hit.time <= time);
         (at < self.hits.len()).then_some(at)
     }
 
-    /// The number in the list of the last hit before `time`.
+    /// Returns the index in the list of the last hit before `time`.
     #[must_use]
     pub(crate) fn before(&self, time: Timestamp) -> Option<usize> {
         let at = self.hits.partition_point(|hit| hit.time < time);
@@ -133,11 +133,11 @@ impl Found {
         let mut counts = vec![0_u32; columns];
         let length = i128::from(span.duration().0).max(1);
         if self.lists_all() {
-            // Both go along in time, so that a hit costs a comparison.
+            // Hits and columns are visited together in order of time, so that each hit needs one comparison.
             let from = self.hits.partition_point(|hit| hit.time < span.start);
             let mut hits = self.hits.get(from..).unwrap_or(&[]).iter().peekable();
             for (column, count) in counts.iter_mut().enumerate() {
-                // The first time whose column is a later one.
+                // The first time that belongs to a later column.
                 let all = columns as i128;
                 let into = (length * (column as i128 + 1) + all - 1) / all;
                 let edge = i128::from(span.start.0) + into.min(length);

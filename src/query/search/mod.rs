@@ -44,8 +44,8 @@ use crate::trace::{
 /// The time between two publications of incomplete results.
 const PUBLISH_EVERY: Duration = Duration::from_millis(120);
 
-/// Searches; `publish` gets what was found whenever there is more. The job's progress counts rows; when it is
-/// cancelled, the answer is what was found until then, and not `is_complete`.
+/// Searches; calls `publish` with the results whenever there are more. The job's progress counts rows; if the job is
+/// cancelled, the answer contains the results until then and is not `is_complete`.
 ///
 /// # Errors
 /// Errors if the expression contains a field that the trace cannot have.
@@ -92,7 +92,7 @@ pub fn search(
 
 struct Search<'a> {
     scan: Scan<'a>,
-    /// Counts and marks of all; its hits are those of raw events only.
+    /// The counts and marks of all results; its hits are those of raw events only.
     found: Found,
     /// Hits that are not raw events.
     rows: Vec<Hit>,
@@ -101,15 +101,15 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Processes, threads, tracks.
+    /// Searches processes, threads and tracks.
     fn names(&mut self) {
         let trace = self.scan.trace;
         let processes = (0..trace.processes.len() as u32).map(|id| Item::Process(ProcessId(id)));
         self.few(Place::Processes, processes);
-        // The idle thread is nobody's.
+        // Thread 0 is the idle thread of all CPUs and is not searched.
         let threads = (1..trace.threads.len() as u32).map(|id| Item::Thread(ThreadId(id)));
         self.few(Place::Threads, threads);
-        // Tracks without a name of their own are found as their threads.
+        // Tracks without a name of their own are found through their threads.
         let tracks = (0..trace.tracks.len() as u32)
             .filter(|&id| trace.tracks[id as usize].name != crate::base::StringId::EMPTY)
             .map(|id| Item::Track(TrackId(id)));
@@ -138,7 +138,7 @@ impl Search<'_> {
         self.keep(place, hits);
     }
 
-    /// Slices, states, runs, instants, flows, logs.
+    /// Searches slices, states, runs, instants, flows and logs.
     fn tables(&mut self) {
         let trace = self.scan.trace;
         if self.scan.query.places.has(Place::Slices) && self.scan.query.places.has(Place::Events) {
@@ -185,14 +185,14 @@ impl Search<'_> {
         }
     }
 
-    /// Raw events, window by window.
+    /// Searches raw events, window by window.
     fn events(&mut self) {
         if !self.scan.query.places.has(Place::Events) {
             return;
         }
         let windows = windows(self.scan.trace, self.scan.query.span);
         let mut hits: Vec<Hit> = Vec::new();
-        // The first windows are few, so that their hits are there soon.
+        // The first steps contain few windows, so that their hits appear soon.
         let mut step = rayon::current_num_threads().max(1);
         let mut done = 0;
         while let Some(some) = windows.get(done..).filter(|rest| !rest.is_empty()) {
@@ -239,11 +239,11 @@ impl Search<'_> {
         }
     }
 
-    /// Rows and events together, by time.
+    /// Returns the hits of rows and events together, sorted by time.
     fn snapshot(&self) -> Found {
         let mut all = self.found.clone();
         all.hits.extend_from_slice(&self.rows);
-        // Two sorted runs: the sort finds them and merges them.
+        // The list consists of two sorted parts, which the sort detects and merges.
         all.hits.sort_by_key(|hit| hit.time);
         all.hits.truncate(self.scan.query.limit);
         all

@@ -16,7 +16,7 @@ pub enum Place {
     Slices,
     /// Raw events.
     Events,
-    /// Points on tracks: the events that are shown as such.
+    /// Points on tracks: the events that are drawn as points.
     Instants,
     /// Flows.
     Flows,
@@ -46,7 +46,7 @@ impl Place {
         (Place::Gaps, "gaps"),
     ];
 
-    /// The place of that word.
+    /// Returns the place with this name.
     #[must_use]
     pub(crate) fn named(word: &str) -> Option<Place> {
         let found = Place::ALL.iter().find(|(_, name)| *name == word);
@@ -83,15 +83,15 @@ impl Places {
         }
     }
 
-    /// Returns whether a thread, process or track that `expression` matches is found together with everything on it: if
-    /// it matches by what it is, not by its time or duration.
+    /// Returns whether a thread, process or track that `expression` matches is found together with everything on it:
+    /// this is so if it matches by its name or number, not by its time or duration.
     #[must_use]
     pub(crate) fn means_whole(expression: &Expression) -> bool {
         let of_one = [Field::Duration, Field::Time, Field::Depth, Field::State];
         !of_one.iter().any(|field| expression.mentions(field))
     }
 
-    /// Exactly these.
+    /// Returns a set of exactly these places.
     #[must_use]
     pub fn of(places: &[Place]) -> Places {
         places

@@ -12,7 +12,7 @@ pub(crate) const USUAL_LIMIT: usize = 1_000_000;
 pub struct Query {
     /// The expression.
     pub expression: Expression,
-    /// In what.
+    /// The places in which it searches.
     pub places: Places,
     /// Only what happens in this span.
     pub span: TimeSpan,
@@ -21,7 +21,7 @@ pub struct Query {
 }
 
 impl Query {
-    /// Everywhere, at all times.
+    /// Returns a search everywhere and at all times.
     #[must_use]
     pub fn new(expression: Expression) -> Query {
         Query {

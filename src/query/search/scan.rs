@@ -1,4 +1,4 @@
-//! The part of a search that all cores share: rows of a table in, those that match out.
+//! The part of a search that all cores share: rows of a table in, the matching rows out.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::query::latency::Among;
 use crate::trace::Segment;
 use crate::trace::{EventId, Trace};
 
-/// Rows that a thread looks at in one go.
+/// Number of rows that a thread examines at a time.
 pub(super) const CHUNK: u32 = 1 << 14;
-/// Most windows of time.
+/// The greatest number of windows of time.
 const MAX_WINDOWS: usize = 2048;
 
 /// The input that all threads of a search share.
@@ -27,16 +27,16 @@ pub(super) struct Scan<'a> {
     pub query: &'a Query,
     pub job: &'a Job,
     pub marks: Arc<Marks>,
-    /// The events that found slices represent.
+    /// The events that belong to found slices.
     pub covered: BitSet,
     /// The threads and CPUs whose events count.
     pub among: &'a Among,
 }
 
-/// What was found among the events of a window.
+/// The results among the events of a window.
 pub(super) struct Picked<T> {
     pub found: Vec<T>,
-    /// The number of events that were looked at.
+    /// The number of events that were examined.
     pub of: u64,
 }
 
@@ -143,7 +143,8 @@ impl Scan<'_> {
                 .has(self.trace.events.thread(id), self.trace.cpu_of(id))
     }
 
-    /// Marks what was made from the events that were found: what lanes draw are not events.
+    /// Marks the rows (runs, states, instants, slices) that were made from found events, because lanes draw these rows
+    /// and not events.
     pub(crate) fn mark_what_they_made(&self) {
         let (trace, marks) = (self.trace, &self.marks);
         let made = [
@@ -205,7 +206,7 @@ impl Scan<'_> {
     }
 }
 
-/// The events of a segment in a span, if there may be any.
+/// Returns the events of a segment in a span; `None` if there can be none.
 pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Range<u32>> {
     let (first, last) = (segment.first_time(), segment.last_time());
     if last < span.start || first >= span.end {
@@ -214,8 +215,8 @@ pub(super) fn range_of(segment: &Segment, span: TimeSpan) -> Option<std::ops::Ra
     Some(segment.lower_bound(span.start)..segment.lower_bound(span.end))
 }
 
-/// Returns time spans with about equally many events that cover `span`. They are few, because events are in many
-/// segments and each span looks at all segments.
+/// Returns time spans with about equally many events that cover `span`. The number of spans is small, because each span
+/// is searched in all segments.
 pub(super) fn windows(trace: &Trace, span: TimeSpan) -> Vec<TimeSpan> {
     let stride = (trace.events.len() / MAX_WINDOWS).max(CHUNK as usize);
     let mut marks: Vec<(Timestamp, usize)> = trace

@@ -1,5 +1,5 @@
-//! Threads, processes and tracks that were found by what they are, and everything on them: the window dims everything
-//! else.
+//! Threads, processes and tracks that were found by their names or numbers, and everything on them: the window dims
+//! everything else.
 
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ pub struct WholeMarks {
 }
 
 impl WholeMarks {
-    /// The marks of the threads, processes and tracks among `items`, which were found by their names.
+    /// Returns the marks of the threads, processes and tracks among `items`, which were found by their names.
     pub(super) fn of(trace: &Trace, items: impl Iterator<Item = Item> + Clone) -> WholeMarks {
         let items = || items.clone();
         let is_any =

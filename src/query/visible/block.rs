@@ -9,7 +9,7 @@ pub struct Block {
     pub start: i64,
     /// First nanosecond after; may be after the visible span.
     pub end: i64,
-    /// What the block's name and colour come from: slices: [`LabelId`](crate::trace::LabelId), runs:
+    /// The id that defines the block's name and colour. Slices: [`LabelId`](crate::trace::LabelId), runs:
     /// [`ThreadId`](crate::trace::ThreadId), states: the number of the [`ThreadState`](crate::trace::ThreadState),
     /// instants: [`KindId`](crate::event::KindId). A block of several items has the label that takes most of the time.
     pub label: u32,
@@ -17,13 +17,13 @@ pub struct Block {
     pub first: u32,
     /// The number of items in the block.
     pub count: u32,
-    /// The durations of the items in ns, by the parts that a thread's time is divided into (`StatePart`); all other
-    /// rows have one part, the first.
+    /// The durations of the items in ns, by the parts into which a thread's time is divided (`StatePart`); all other
+    /// rows have only the first part.
     pub times: [f32; PARTS],
 }
 
 impl Block {
-    /// Returns the share of its time that the items take, 0 to 1; of one item always 1.
+    /// Returns the share of the block's time that the items take, 0 to 1; 1 for a single item.
     #[must_use]
     pub fn busy(&self) -> f32 {
         let length = (self.end - self.start) as f32;

@@ -1,4 +1,4 @@
-//! Draw lists of several rows as one: what each column of pixels takes is added up.
+//! Draw lists of several rows as one: the times in each column of pixels are added up.
 
 use super::block::Block;
 use crate::base::TimeSpan;
@@ -12,10 +12,10 @@ pub(super) struct Buckets {
     pub(super) count: usize,
 }
 
-/// What a block takes of a column.
+/// The part of a block that is in a column.
 pub(super) struct Part {
     pub(super) column: usize,
-    /// Share of the block, 0 to 1.
+    /// The part's share of the block, 0 to 1.
     pub(super) share: f32,
 }
 
@@ -65,7 +65,8 @@ impl Buckets {
             .saturating_mul(self.width)
     }
 
-    /// Returns a block that stands for a column. It stands for several items, so that it is never drawn as a bar.
+    /// Returns a block that represents a column. Its count is that of several items, so that it is never drawn as a
+    /// bar.
     pub(super) fn block(
         &self,
         column: usize,

@@ -25,7 +25,7 @@ pub struct CounterStep {
     pub count: u32,
 }
 
-/// The values of a counter. `out` is emptied first.
+/// Writes the values of a counter to `out`, which is emptied first.
 pub fn counter(
     trace: &Trace,
     index: &Index,

@@ -49,7 +49,7 @@ impl Piece {
         self.lead *= part;
     }
 
-    /// The block that it becomes in a row whose items begin at `base`.
+    /// Returns the piece as a block in a row whose items begin at `base`.
     #[inline]
     pub(crate) fn block(&self, base: u32) -> Block {
         Block {
@@ -73,7 +73,7 @@ pub(super) struct Joiner<'a> {
 }
 
 impl Joiner<'_> {
-    /// For buckets `width` ns wide, in a row whose items begin at `base`.
+    /// Returns a joiner for buckets of `width` ns, in a row whose items begin at `base`.
     pub(super) fn new(width: i64, base: u32, out: &mut Vec<Block>) -> Joiner<'_> {
         Joiner {
             width,
@@ -117,8 +117,8 @@ pub(super) fn bucket_end(time: i64, width: i64) -> i64 {
     bucket.saturating_add(1).saturating_mul(width)
 }
 
-/// The blocks of a list that was made for finer pixels, as they are at `width` ns a pixel: thin neighbours of one bucket
-/// are joined once more.
+/// Returns the blocks of a list that was made for finer pixels, joined for pixels of `width` ns: thin neighbours in one
+/// bucket become one block.
 pub fn joined(blocks: &[Block], width: i64) -> Joined<'_> {
     Joined {
         blocks,

@@ -1,4 +1,4 @@
-//! What a row shows in a span of a number of pixels: the draw lists of the timeline.
+//! The draw lists of the timeline: the blocks of a row in a span that is drawn with a number of pixels.
 //!
 //! An item that is at least a pixel wide is a block by itself. Thinner neighbours that start in the same pixel-wide
 //! bucket are one block with their count and their share of its time. Nothing vanishes, and a list has at most a few
@@ -30,7 +30,7 @@ use joining::{Joiner, bucket_end};
 pub use profile::{ProfileNames, profile};
 pub use summary::summary;
 
-/// The slices of a row. `out` is emptied first.
+/// Writes the blocks of a row of slices to `out`, which is emptied first.
 pub fn slices(
     trace: &Trace,
     index: &Index,
@@ -71,8 +71,8 @@ pub fn has_long_slice(
     has_long(&slice_row(trace, row), lod, span, least)
 }
 
-/// Returns whether an item that is at least `least` ns long meets `span`: such an item is an entry of its own in levels
-/// up to that width.
+/// Returns whether an item that is at least `least` ns long overlaps `span`. Such an item is an entry of its own in all
+/// levels up to that width.
 fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> bool {
     let is_long = |start: i64, end: i64| {
         end.saturating_sub(start) >= least && start < span.end.0 && end > span.start.0
@@ -94,7 +94,7 @@ fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> b
         })
 }
 
-/// The runs of a CPU. `out` is emptied first.
+/// Writes the blocks of the runs of a CPU to `out`, which is emptied first.
 pub fn runs(
     trace: &Trace,
     index: &Index,
@@ -114,7 +114,8 @@ pub fn runs(
     );
 }
 
-/// The threads that events name on a CPU whose runs were not recorded. `out` is emptied first.
+/// Writes the blocks of a CPU whose runs were not recorded to `out`: the threads that its events name. `out` is emptied
+/// first.
 pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
     match index.seen.on(cpu) {
         Some(row) => blocks(&row, row.lod(), 0, span, pixels, out),
@@ -122,7 +123,8 @@ pub fn seen(index: &Index, cpu: CpuId, span: TimeSpan, pixels: u32, out: &mut Ve
     }
 }
 
-/// The jobs of a lane; the label is the process, the number that of the job in its lane. `out` is emptied first.
+/// Writes the blocks of the jobs of a lane to `out`, which is emptied first. The label is the process; the item number
+/// is the index of the job in its lane.
 pub fn jobs(jobs: &[Job], span: TimeSpan, pixels: u32, out: &mut Vec<Block>) {
     blocks(&JobRow(jobs), None, 0, span, pixels, out);
 }
@@ -144,7 +146,7 @@ impl Row for JobRow<'_> {
     }
 }
 
-/// The states of a thread. `out` is emptied first.
+/// Writes the blocks of the states of a thread to `out`, which is emptied first.
 pub fn states(
     trace: &Trace,
     index: &Index,
@@ -164,7 +166,7 @@ pub fn states(
     );
 }
 
-/// The instants of a track. `out` is emptied first.
+/// Writes the blocks of the instants of a track to `out`, which is emptied first.
 pub fn instants(
     trace: &Trace,
     index: &Index,
@@ -230,7 +232,8 @@ fn blocks<R: Row>(
     joiner.flush();
 }
 
-/// The first number below `count` for which `is_past` holds, or `count`; from there on it holds for all.
+/// Returns the first number below `count` for which `is_past` holds, or `count`; `is_past` must hold for all numbers
+/// after that one.
 fn first_where(count: usize, is_past: impl Fn(usize) -> bool) -> usize {
     first_not(0..count, |at| !is_past(at))
 }
@@ -328,7 +331,7 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
         let until = bucket_end(start, joiner.width)
             .min(span.end.0)
             .max(start.saturating_add(1));
-        // In steps twice as long each until past the bucket, then back to its last point.
+        // Doubles the step until it is past the bucket, then searches back for the bucket's last point.
         let (mut inside, mut step) = (at, 1_u32);
         let past = loop {
             let next = inside.saturating_add(step).min(count);
@@ -378,7 +381,7 @@ mod tests {
             let span = TimeSpan::new(Timestamp(from), Timestamp(from + length));
             let mut out = Vec::new();
             blocks(&row, Some(&lod), 0, span, pixels, &mut out);
-            // Every item that meets the span is in exactly one block, and blocks stand in order.
+            // Every item that overlaps the span is in exactly one block, and blocks are in order.
             let mut covered = vec![0; row.0.len()];
             for block in &out {
                 for item in block.first..block.first + block.count {

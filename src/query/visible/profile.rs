@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! rows      [ a           ]     profile   a: 5  b: 6  c: 2
-//!             [ b      ]                  what a row takes that the row below it does not
+//!             [ b      ]                  the time of a row minus the time of the row below it
 //!               [c]
 //! ```
 //!
@@ -21,18 +21,18 @@ use std::ops::Range;
 /// The labels of a profile's parts, busiest first; `None`: all other names together.
 pub type ProfileNames = [Option<u32>; PARTS];
 
-/// What a row takes of a column.
+/// The time of a row in a column.
 #[derive(Clone, Copy, Default)]
 struct Taken {
     nanos: f32,
     label: u32,
-    /// How much of `nanos` the label takes at least.
+    /// A lower bound of the part of `nanos` that the label takes.
     lead: f32,
     first: u32,
     count: u32,
 }
 
-/// What a name takes of a column as the innermost one.
+/// The time of a name in a column as the innermost slice.
 struct Own {
     column: u32,
     label: u32,
@@ -40,7 +40,7 @@ struct Own {
     first: u32,
 }
 
-/// The flat profile of neighbouring rows of a track, outermost first. `out` is emptied first.
+/// Writes the flat profile of neighbouring rows of a track, outermost first, to `out`, which is emptied first.
 pub fn profile(
     trace: &Trace,
     index: &Index,
@@ -88,7 +88,7 @@ pub fn profile(
     names
 }
 
-/// Returns what a row's blocks take of each column.
+/// Returns the time of a row's blocks in each column.
 fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
     let mut taken = vec![Taken::default(); buckets.count];
     for block in blocks {
@@ -110,12 +110,12 @@ fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
     taken
 }
 
-/// Adds what the outer row takes beyond the inner one.
+/// Adds the time of the outer row that the inner row does not cover.
 fn add_own(outer: &[Taken], inner: &[Taken], owns: &mut Vec<Own>) {
     for (column, taken) in (0..).zip(outer) {
         let below = inner.get(column as usize).map_or(0.0, |taken| taken.nanos);
         let nanos = (taken.nanos - below).max(0.0);
-        // What takes no time of its own is not in a profile, but instantaneous slices are.
+        // A row without own time in the column is left out, unless its slices are all instantaneous.
         if taken.count > 0 && (nanos > 0.0 || taken.nanos <= 0.0) {
             owns.push(Own {
                 column,

@@ -1,11 +1,11 @@
-//! The draw list of several rows as one: the mean of what they show, column by column.
+//! The draw list of several rows as one: the mean of their times, column by column.
 
 use super::block::Block;
 use super::buckets::Buckets;
 use crate::base::TimeSpan;
 use crate::index::lod::{PARTS, vote};
 
-/// What the rows take of a column together.
+/// The total of the rows in a column.
 #[derive(Clone, Default)]
 struct Sum {
     times: [f32; PARTS],
@@ -14,7 +14,8 @@ struct Sum {
     has_any: bool,
 }
 
-/// The mean of `count` rows, each listed by `list` into an empty list. `out` is emptied first.
+/// Writes the mean of `count` rows to `out`, which is emptied first; `list` writes the blocks of each row into an empty
+/// list.
 pub fn summary(
     count: usize,
     span: TimeSpan,

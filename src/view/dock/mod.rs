@@ -68,7 +68,7 @@ pub enum Beside {
     Below,
 }
 
-/// Whether the keyboard focus follows to a pane.
+/// Whether the keyboard focus moves to a pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PaneFocus {
     /// The focus stays where it is.
@@ -163,7 +163,7 @@ impl Default for Dock {
     }
 }
 
-/// Panes that share a place.
+/// A set of tabs: several panes, one of which is visible.
 struct Tabs<'a> {
     panes: &'a [PaneKind],
     /// The index of the visible one.
@@ -176,7 +176,7 @@ impl Tabs<'_> {
     }
 }
 
-/// The same, to be changed.
+/// A set of tabs that can be changed.
 struct TabsMut<'a> {
     panes: &'a mut Vec<PaneKind>,
     front: &'a mut usize,

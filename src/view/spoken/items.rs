@@ -37,8 +37,8 @@ pub(crate) fn length_words(state: &ViewState, trace: &Trace, seen: &Seen, item: 
     }
 }
 
-/// Returns what an item is, how long it took, whose it is, and where on its lane it is:
-/// `slice read, 1.5 ms, thread bash (42), depth 2, 3 of 10, at 0.000120000 s`.
+/// Returns an item's kind and name, its duration, its owner, and its position on its lane: `slice read, 1.5 ms, thread
+/// bash (42), depth 2, 3 of 10, at 0.000120000 s`.
 #[must_use]
 pub(crate) fn item_words(state: &ViewState, trace: &Trace, item: Item) -> String {
     let name = match item {

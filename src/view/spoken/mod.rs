@@ -218,7 +218,7 @@ pub(crate) fn unchanged_words(action: &Action, state: &ViewState) -> Option<&'st
     })
 }
 
-/// Returns the words to speak before those for what an action changed.
+/// Returns the words that are spoken before those for the changes of an action.
 #[must_use]
 pub(crate) fn leading_words(action: &Action) -> Option<&'static str> {
     Some(match action {

@@ -4,7 +4,7 @@ use super::change::{Change, at_once};
 use super::heard::Heard;
 use crate::view::pane_kind::PaneKind;
 
-/// Returns the words for what was opened and closed.
+/// Returns the words for dialogs and panes that were opened or closed.
 pub(super) fn changes(before: &Heard, now: &Heard) -> Vec<Change> {
     let mut changes = Vec::new();
     for name in now

@@ -1,4 +1,4 @@
-//! The programs that a thread ran, and by which table each numbers its calls.
+//! The programs that a thread ran, and the table by which each program numbers its calls.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ enum Entered {
 pub(super) struct Program {
     /// The indices of its marks.
     pub(super) calls: Range<usize>,
-    /// The table that the `execve` before or after it shows.
+    /// The table that the `execve` before or after it proves.
     pub(super) stated: Option<Mode>,
 }
 
-/// The tables of the programs before and after an `execve`; `None` where nothing about the call decides them.
+/// The tables of the programs before and after an `execve`; `None` if nothing about the call decides which table it is.
 struct Exec {
     before: Option<Mode>,
     after: Option<Mode>,
@@ -46,8 +46,8 @@ impl Exec {
                 before: Some(Mode::Compat),
                 after: Some(after),
             }),
-            // Another thread's `execve` gave it this one's place, so the call was not entered here. That, or the begin
-            // of an ordinary call with this number was lost.
+            // Another thread's `execve` gave it this thread's number, so the call was entered on another track.
+            // Otherwise, the begin of an ordinary call with this number was lost.
             _ => Some(Exec {
                 before: None,
                 after: (after == Mode::Native).then_some(after),

@@ -1,10 +1,10 @@
-//! What labels define about the calls of their marks.
+//! The system calls of labels, and the properties of these calls.
 
 use super::super::row::Row;
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 
-/// Calls that do not return to where they were made.
+/// Calls that do not return to their caller.
 const NEVER_RETURN: &[&str] = &["rt_sigreturn", "sigreturn", "exit", "exit_group"];
 
 /// The kind of a label's marks.
@@ -14,11 +14,11 @@ pub(super) enum Kind {
     Named(Traits),
     /// Marks of a call, by number.
     Raw(Raw),
-    /// Marks of events that only a thread outside the kernel causes: the open call is over.
+    /// Marks of events that only a thread in user mode causes: an open call is over.
     UserMode,
 }
 
-/// A call's number, and what is special about the calls that have it.
+/// The number of a call, and the properties of the calls that have it.
 #[derive(Clone, Copy)]
 pub(super) struct Raw {
     pub(super) number: u64,
@@ -29,7 +29,7 @@ pub(super) struct Raw {
     pub(super) twin: Option<Twin>,
 }
 
-/// What is special about a call.
+/// The special properties of a call.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Traits {
     pub(super) never_returns: bool,
@@ -60,7 +60,7 @@ impl Raw {
         }
     }
 
-    /// Returns what is special about the call that this number means in `mode`.
+    /// Returns the properties of the call that this number means in `mode`.
     pub(super) fn traits(&self, mode: Mode) -> Traits {
         match mode {
             Mode::Native => self.native,
@@ -87,7 +87,7 @@ pub(super) struct Twin {
     pub(super) is_usual: bool,
 }
 
-/// The kinds of all labels, and what the marks of all threads together show; shared by all threads.
+/// The kinds of all labels, and facts that the marks of all threads show together; shared by all threads.
 pub(in super::super) struct Calls {
     /// The kind of each label; `None` for labels that are not about system calls.
     pub(super) kinds: Vec<Option<Kind>>,

@@ -9,7 +9,7 @@ use crate::event::kernel::ANY_KEY;
 pub(in super::super) struct Resolved {
     /// Begins of calls that never return.
     pub points: Vec<u32>,
-    /// Number of raw calls that have a name although nothing shows whether their program is a 32-bit one.
+    /// Number of raw calls that were named although nothing shows whether their program is a 32-bit one.
     pub undecided: u64,
     /// Whether some labels have [`COMPAT`].
     pub has_compat: bool,
@@ -72,7 +72,7 @@ impl<'a> ThreadCalls<'a> {
                 let named = raw.twin.and_then(|twin| twin.label);
                 let packed = match (mode_known, named) {
                     (Mode::Compat, _) => row.label() | COMPAT,
-                    // Where its twin was lost it gets the name of the other calls of its number.
+                    // If its twin was lost, it gets the name of the other calls with its number.
                     (Mode::Native, Some(label)) if mode.is_some() => label,
                     _ => row.label(),
                 };

@@ -56,7 +56,7 @@ struct RawBegins {
     beside_named: u64,
 }
 
-/// How often the marks of a thread, or of all, have raw marks next to named ones.
+/// How often raw marks are next to named marks, among the marks of one thread or of all threads.
 #[derive(Default)]
 pub(super) struct Votes {
     /// The count of raw marks of each number next to marks of each named call.

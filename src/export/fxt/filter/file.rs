@@ -21,7 +21,7 @@ pub(crate) struct FxtFile<'a> {
 /// Operation and id of a flow event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FlowRecord {
-    /// What the event does to its flow.
+    /// The effect of the event on its flow.
     pub op: FlowOp,
     /// The flow's id.
     pub id: u64,
@@ -32,7 +32,7 @@ pub(crate) struct FlowRecord {
 pub(crate) struct SchedulingRecord {
     /// Number of the CPU.
     pub cpu: u32,
-    /// What happened.
+    /// The switch or wakeup.
     pub action: SchedulingAction,
 }
 
@@ -74,7 +74,7 @@ impl<'a> FxtFile<'a> {
         })
     }
 
-    /// Returns the first three words of the record at a place after its header; 0 for words that it lacks.
+    /// Returns the three words after the header of the record at a place; 0 for words that the record lacks.
     fn words(&self, place: u64) -> Option<[u64; 4]> {
         fn read<O: ByteOrder>(bytes: &[u8], place: u64) -> Option<[u64; 4]> {
             let record = Words::<O>::new(bytes).record_at(place)?;

@@ -127,13 +127,13 @@ struct Sieve<'a> {
     is_instant: Vec<bool>,
 }
 
-/// The kept records, and what is written besides them.
+/// The kept records, and the items that are written besides them.
 pub(in crate::export::fxt) struct Choice {
     /// The kept records.
     pub kept: Kept,
-    /// Items of the lanes that were looked at whose records are not kept.
+    /// Items of the lanes that were examined whose records are not kept.
     pub items: Vec<Item>,
-    /// The lanes that were not looked at.
+    /// The lanes that were not examined.
     pub lanes: Vec<Lane>,
 }
 
@@ -191,7 +191,7 @@ impl Items<'_> {
         for event in trace.states.events.iter().filter_map(|event| event.get()) {
             begun.add(event as usize);
         }
-        // Of several threads with one number only one was scheduled: the wakeup belongs to it.
+        // If several threads have one number, only one of them was scheduled: the wakeup belongs to it.
         let has_states = |id: &u32| !trace.states.of(ThreadId(*id)).is_empty();
         let ids = 1..trace.threads.len() as u32;
         let others = ids.clone().filter(|id| !has_states(id));
@@ -493,7 +493,7 @@ struct TimesOf {
     before: i64,
 }
 
-/// What [`Items::sift_end`] needs of a track.
+/// The data of a track that [`Items::sift_end`] needs.
 struct SievedTrack<'a> {
     threads: &'a Threads<'a>,
     /// The events whose records begin or end slices, or are whole slices.

@@ -387,7 +387,8 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
         self.encoded(before, item.time, 0)
     }
 
-    /// Counts what was encoded; `header` is that of its record, if the encoded record has the same type.
+    /// Counts the encoded records; `header` is the header of the original record, if the encoded record has the same
+    /// type.
     fn encoded(&mut self, before: usize, time: i64, header: u64) -> Result<(), ExportError> {
         if self.encoder.records.out.len() > before && !is_untimed(header) {
             self.last_written = Some(Timed::Item(time));

@@ -1,4 +1,5 @@
-//! Finds the records of the model's events: which places are kept, and what is written beside which place.
+//! Finds the records of the model's events: the places of kept records, and the items that are written before or after
+//! each record.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -45,7 +46,7 @@ impl Places {
     }
 }
 
-/// What is written before or after a record.
+/// Something that is written before or after a record.
 #[derive(Clone, Copy)]
 pub(crate) enum Beside {
     /// The item with this index in the list of items between kept records.
@@ -189,7 +190,7 @@ fn first_at(input: &Input<'_, '_>, time: i64) -> Option<u64> {
     first.filter(|_| places.len() < MOST_LOOKED_AT)
 }
 
-/// What is written beside the kept records.
+/// Everything that is written besides the kept records.
 pub(crate) struct BesideRecords {
     /// The items that are written before all records.
     pub top: Vec<Item>,
@@ -205,7 +206,7 @@ pub(crate) struct BesidePlace {
     pub what: Beside,
 }
 
-/// Returns what is written beside the kept records.
+/// Returns everything that is written besides the kept records.
 pub(crate) fn beside_records(
     input: &Input<'_, '_>,
     places: &Places,

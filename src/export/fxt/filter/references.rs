@@ -196,7 +196,7 @@ struct Walk<'i, 'a, 't, O> {
     file: Words<'a, O>,
     places: &'i Places,
     kept: &'i Marks,
-    /// The place of the record whose time a blob would get.
+    /// The place of the last record before that has a time: a blob in the file has this time.
     last_timed: Option<u64>,
     tables: Tables,
     found: References<'a>,
@@ -401,8 +401,8 @@ impl<'a, O: ByteOrder> Walk<'_, 'a, '_, O> {
             koid,
         };
         if self.lives.contains(&key) && !self.has_life(header, record) {
-            // The events from which that is known may be outside the range: the encoder writes the object again, with
-            // these times.
+            // The events that contain these times may be outside the range: the encoder writes the object again, with
+            // the times.
             return;
         }
         self.found.seen.insert(key);

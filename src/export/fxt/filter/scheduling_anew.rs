@@ -1,4 +1,5 @@
-//! Scheduling records that the encoder writes: their own arguments, and records at the range's start.
+//! Scheduling records that the encoder writes: the arguments of their original records, and the records at the range's
+//! start.
 
 use super::file::{FxtFile, SchedulingAction, SchedulingRecord};
 use super::places::Record;

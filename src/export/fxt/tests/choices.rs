@@ -20,7 +20,7 @@ fn only_what_was_chosen_is_written() {
     let (cut, summary) = cut(folder.path(), &source, &selection);
     assert_eq!(slices(&cut), vec![("job".to_owned(), 12, 600, 800)]);
     assert_eq!(cut.trace.runs.starts, vec![500]);
-    // Events of other threads are absent; an argument names the thread that ran before.
+    // The switch from another thread is one of idle, and an argument names that thread.
     assert_eq!(summary.count_of("context switches"), 1);
     let said = fields_of(&cut, cut.trace.runs.event(0).unwrap());
     assert_eq!(said["really_outgoing"], "11");

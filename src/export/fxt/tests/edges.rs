@@ -492,7 +492,7 @@ impl Write for Longest {
 #[test]
 fn what_is_cut_at_a_border_is_not_held_all_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    // One text in 15 arguments: where they are cut, one more argument turns two of them into a text.
+    // One text in 15 arguments: where they are cut, one more argument moves two of them into the text `more`.
     let source = written(folder.path(), |out| {
         let text = "x".repeat(30_000);
         let args: Vec<Arg<'_>> = (0..15)

@@ -252,7 +252,7 @@ fn whole_slices_stay_in_those_that_begin_with_them() {
         // The outer slice never ends; the slices inside it have no length.
         event(begin, 2000, 12, "open", None);
         event(whole, 2000, 12, "point", Some(2000));
-        // It ends before the slice that the reader puts around it began.
+        // The slice ends before a slice began that the reader puts around it.
         event(begin, 3000, 13, "short", None);
         event(end, 3000, 13, "", None);
         event(begin, 3000, 13, "long", None);
@@ -389,7 +389,7 @@ fn copies_of_copies_have_no_more_processes() {
 fn blobs_keep_their_time() {
     let folder = tempfile::tempdir().unwrap();
     let source = written(folder.path(), |out| {
-        // Its time is that of the first event in the file, which is not the earliest.
+        // Its time is the time of the first event in the file, which is not the earliest event.
         out.blob(b"first", b"", Some(1), b"bytes");
         complete(out, "late", (50, 60), &[]);
         out.blob(b"second", b"", Some(1), b"bytes");

@@ -44,7 +44,8 @@ fn keeps(fill: impl FnOnce(&mut Records<'_>)) -> LoadedTrace {
         out.event(head(EventType::Instant, 5000, 22), &[], None);
     });
     let (again, _) = cut(folder.path(), &source, &Selection::all());
-    // Runs whose end no switch names get one in the copy, which has an argument for that.
+    // The copy contains an end for each run whose end no switch names; the record of that end has an argument that says
+    // so.
     let mut kept = records(&again);
     kept.retain(|record| !record.contains("end_not_seen"));
     assert_eq!(kept, records(&source));

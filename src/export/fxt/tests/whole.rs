@@ -60,7 +60,7 @@ fn every_exporter_writes_what_its_format_asks() {
                 .as_array()
                 .or_else(|| json["traceEvents"].as_array())
                 .unwrap();
-            // A tree has only its roots at the top, however many processes are below them.
+            // Only the roots are at the top level of the tree, however many processes are below them.
             let least = if exporter.name == "process-tree-json" {
                 1
             } else {
@@ -139,8 +139,8 @@ fn arrows_that_go_on_from_one_event_come_back() {
         times
     };
     assert_eq!(times(trace), [(150, 650), (650, 850)]);
-    // Like a file that one event read and wrote, and that two others read: the flow of one id continues twice from
-    // that event, and twice from its begin.
+    // As if one event read and wrote a file, and two other events read it: the flow of one id continues twice from that
+    // event, and twice from its begin.
     let mut rows = trace.flows.rows.clone();
     let (first, second) = (rows[0], rows[1]);
     let late = FlowPoint {
@@ -197,7 +197,7 @@ fn ends_say_what_they_end() {
         }
     });
     let row = |time, category: &str, name: &str| (time, category.to_owned(), name.to_owned());
-    // From FXT to FXT an end without a name stays without one.
+    // From FXT to FXT, an end without a name is copied without a name.
     let own = [
         row(400, "c", "open"),
         row(500, "", ""),

@@ -128,7 +128,7 @@ fn events_are_messages_of_their_own_or_described() {
     assert_eq!(&names[..2], ["comm", "pid"]);
     assert_eq!(text(&described.message, 1), "dd");
     assert_eq!(number(&described.message, 2), 11);
-    // trace_processor makes runs and states of the events.
+    // trace_processor derives runs and states from the events.
     assert!(read.messages(packet::GENERIC_TASK_STATE).is_empty());
 }
 

@@ -127,7 +127,7 @@ impl Pane for ComparePane {
         self.other.stop();
     }
 
-    /// The other file stays, so that the next trace is compared with it.
+    /// The other file stays open, so that the next trace is compared with it.
     fn for_next_trace(&mut self) -> Option<Box<dyn Pane>> {
         Some(Box::new(ComparePane {
             other: std::mem::take(&mut self.other),
@@ -297,7 +297,7 @@ impl ComparePane {
     }
 }
 
-/// What the curves are about.
+/// The name and the sides whose curves are drawn.
 struct CurvesAbout {
     what: CompareWhat,
     sides: [SideOf; 2],

@@ -146,7 +146,7 @@ pub(crate) fn sides(scene: &Scene<'_>, other: &OtherFile) -> Vec<SideChoice> {
     sides
 }
 
-/// What is on one side of the comparison.
+/// The trace and the area on one side of the comparison, with its title.
 #[derive(Clone)]
 pub(crate) struct SideOf {
     pub(crate) loaded: Arc<LoadedTrace>,

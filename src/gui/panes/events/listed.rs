@@ -22,7 +22,7 @@ pub(crate) enum Listed {
     Found {
         /// The events, in order of time.
         events: FilteredEvents,
-        /// The number of the filtering; each has another.
+        /// The number of the filtering; each filtering has a new number.
         number: u64,
     },
 }
@@ -37,7 +37,7 @@ pub(crate) enum ListStamp {
         /// The number of events.
         count: usize,
     },
-    /// What a filter found so far.
+    /// The events that a filter has found so far.
     Found {
         /// The number of the filtering.
         number: u64,

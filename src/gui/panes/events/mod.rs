@@ -57,7 +57,7 @@ struct EventsPane {
     table: DataTable,
     /// The rows of the last frame.
     rows: Option<Rows>,
-    /// The number of lists so far with other events or columns.
+    /// The number of lists so far; a list with other events or columns is a new one.
     lists: u64,
     /// The list and the selected item of the row that is marked.
     marked: Option<(TraceId, ListStamp, Option<Item>)>,

@@ -196,7 +196,7 @@ pub(crate) fn total_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     }
 }
 
-/// Returns the time of a node without what it calls as text: "at least" if some of its slices never ended.
+/// Returns a node's own time as text: "at least" if some of its slices never ended.
 fn own_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
     let node = flame.nodes.get(id as usize);
     let own = amount(flame, node.map_or(0, |node| node.own), scene);

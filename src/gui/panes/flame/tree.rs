@@ -18,7 +18,7 @@ const BY_SIZE: usize = 1;
 /// The most rows that are open at first.
 const MOST_OPEN: usize = 12;
 
-/// Returns a call tree as a table: by total time with callers above what they call, or by own time with callers below.
+/// Returns a call tree as a table: by total time with callees below their callers, or by own time with callers below.
 #[must_use]
 pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&TREE, name, width);
@@ -59,7 +59,7 @@ pub(super) fn call_tree(flame: &Arc<Flame>, size: Size) -> TableData {
 pub(super) fn first_view(flame: &Flame, size: Size) -> DataTable {
     let mut table = DataTable::sorted(BY_SIZE, Order::Descending);
     table.open_all(OpenRule::None);
-    // The root has a total only, which counts for both.
+    // The root has no own time, so its total is used in both cases.
     let size_of = |node: &Node| match size {
         Size::Own if node.depth > 0 => node.own,
         _ => node.total,

@@ -13,7 +13,7 @@ const HINT: &str = "p:myprobe do_sys_openat2 dfd=$arg1:s32 filename=+0($arg2):us
 pub(super) struct PasteBox {
     pub(super) is_open: bool,
     text: String,
-    /// The text of which `parsed` is the result.
+    /// The text from which `parsed` was made.
     checked: String,
     parsed: Definitions,
 }

@@ -121,7 +121,7 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
     owners
 }
 
-/// The whole of which the time of slices in an area is a share.
+/// The reference for shares: the time of slices in an area is shown as a share of this time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whole {
     /// The length of the range.
@@ -130,7 +130,7 @@ pub(crate) enum Whole {
     CpuTime(usize),
 }
 
-/// Returns the whole for an area: the time of its CPUs if only CPUs are selected.
+/// Returns the reference for shares in an area: the time of its CPUs if only CPUs are selected.
 #[must_use]
 pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
     let Lanes::Of(lanes) = &area.lanes else {
@@ -151,9 +151,9 @@ pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
 
 fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     let mut lanes: Vec<Lane> = Vec::with_capacity(kinds.len());
-    // As in exports and on the command line, a selection of CPUs alone means what threads did there. With other tracks
-    // selected, a CPU means what its track shows: otherwise one table would contain whole calls of some threads and only
-    // parts of the calls of others.
+    // As in exports and on the command line, a selection of CPUs alone means the slices of threads while they ran
+    // there. With other tracks selected, a CPU means the contents of its track: otherwise one table would contain whole
+    // calls of some threads and only parts of the calls of others.
     let are_cpus_alone = kinds.iter().all(|kind| is_of_cpu(kind, trace));
     for kind in kinds {
         match *kind {
@@ -176,7 +176,7 @@ fn lanes_of(kinds: &[LaneKind], trace: &Trace) -> Vec<Lane> {
     lanes
 }
 
-/// Returns whether a lane shows what a CPU itself did, rather than a thread or process.
+/// Returns whether a lane shows the activity of a CPU itself, rather than of a thread or process.
 fn is_of_cpu(kind: &LaneKind, trace: &Trace) -> bool {
     let is_cpus = |track: TrackId| {
         let track = trace.tracks.get(track.0 as usize);

@@ -123,7 +123,7 @@ enum Pace {
 
 type Key = (Area, Shown, GroupBy);
 
-/// Tables, one for each kind of slices or one in all, and a description of the area.
+/// Tables, one for each kind of slices or one for everything, and a description of the area.
 #[derive(Clone, Default)]
 struct Drawn {
     kinds: Vec<SliceKind>,

@@ -14,7 +14,7 @@ use crate::tables::groups::{
 };
 use crate::trace::Trace;
 
-/// Returns the column of shares, titled by the whole to which they refer.
+/// Returns the column of shares; its title names the reference of the shares.
 fn share_column(what: What, whole: Whole) -> PaneColumn {
     let (title, width, about) = match (what, whole) {
         (What::Slices, Whole::Range) => (
