@@ -14,6 +14,8 @@ pub struct RecordOptions {
     pub is_plain: bool,
     /// `-l`: prints the columns of the latency format.
     pub has_latency_columns: bool,
+    /// How far recorded times are corrected.
+    pub clock: ReportClock,
     /// `--ts-diff`: prints the time between each line and the line before it.
     pub shows_steps: bool,
     /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
@@ -27,6 +29,51 @@ pub struct RecordOptions {
     pub left_out_flags: u64,
     /// Events that are printed in a style of their own.
     pub styles: Vec<KindStyle>,
+}
+
+/// How far a report corrects the times that were recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReportClock {
+    /// By everything that the file says about its clock.
+    #[default]
+    Corrected,
+    /// `--nodate`: the date and the offset that the recorder was given are not added.
+    WithoutDate,
+    /// `--raw-ts`: not at all; times are numbers on the recorder's clock.
+    Raw,
+}
+
+/// An event whose time is before that of the event before it on its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepBack {
+    /// The CPU.
+    pub cpu: u32,
+    /// The time of the event before.
+    pub from: u64,
+    /// The time of the event.
+    pub to: u64,
+}
+
+/// Events whose times go back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepsBack {
+    /// The first ones, at most [`StepsBack::NAMED`].
+    pub first: Vec<StepBack>,
+    /// The number of all of them.
+    pub count: u64,
+}
+
+impl StepsBack {
+    /// At most this many are named.
+    pub const NAMED: usize = 8;
+
+    /// Adds an event.
+    pub fn push(&mut self, step: StepBack) {
+        self.count += 1;
+        if self.first.len() < StepsBack::NAMED {
+            self.first.push(step);
+        }
+    }
 }
 
 /// Which events are printed.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::event_filter::KindFields;
 use super::events::EventRef;
-use super::record_report::{List, RecordOptions};
+use super::record_report::{List, RecordOptions, StepsBack};
 use crate::base::{CpuList, Job, Timestamp};
 
 /// Options of a report: what a report of any format may be asked for.
@@ -86,6 +86,16 @@ pub trait Report {
     /// Returns what the file contains beside events, as the reference tool prints it.
     fn list(&self, _list: List, _options: &ReportOptions) -> Option<Vec<u8>> {
         None
+    }
+
+    /// Returns the time of the first event on the clock that `options` choose; `None` if the report has one clock only.
+    fn start(&self, _options: &ReportOptions) -> Option<Timestamp> {
+        None
+    }
+
+    /// Returns all events whose time is before that of the event before them on their CPU (`--ts-check`).
+    fn steps_back(&self, _options: &ReportOptions) -> StepsBack {
+        StepsBack::default()
     }
 
     /// Returns all kinds of events that the file describes, for filters that are asked while events are printed;

@@ -17,7 +17,11 @@ fn unpacked(name: &str) -> Vec<u8> {
 /// What trace-cmd 3.1.6 printed, with the states of idle and dead threads as trace-cmd since 3.2 prints them: before, it
 /// had the letters of kernels that were older than 3.14.
 fn expected(name: &str) -> String {
-    let bytes = unpacked(&format!("switches-and-wakeups.{name}.txt.zst"));
+    expected_of("switches-and-wakeups", name)
+}
+
+fn expected_of(recording: &str, name: &str) -> String {
+    let bytes = unpacked(&format!("{recording}.{name}.txt.zst"));
     let text = String::from_utf8(bytes).unwrap();
     let text = text.replace("] Z ==> ", "] zombie ==> ");
     let text = text.replace("] X ==> ", "] Z ==> ");
@@ -84,6 +88,64 @@ fn columns_steps_and_waits_are_trace_cmds() {
     }
 }
 
+/// A recording with `--date`, and the same with a page of CPU 1 that is 0.1 s too early.
+fn folder_with_date() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = unpacked("date.dat.zst");
+    std::fs::write(folder.path().join("date.dat"), &bytes).unwrap();
+    let stamp: &mut [u8; 8] = bytes[0x23000..].first_chunk_mut().unwrap();
+    *stamp = (u64::from_le_bytes(*stamp) - 100_000_000).to_le_bytes();
+    std::fs::write(folder.path().join("back.dat"), &bytes).unwrap();
+    folder
+}
+
+#[test]
+fn recorded_times_dates_and_aligned_times_are_trace_cmds() {
+    let folder = folder_with_date();
+    for (name, options) in [
+        ("raw", &["--raw-ts", "--ts-diff", "--no-flags"][..]),
+        ("nodate", &["--nodate", "--no-flags"]),
+        ("align", &["--align-ts", "--ts-diff", "-t", "--no-flags"]),
+        ("rawcpus", &["--raw-ts", "--last-event"]),
+    ] {
+        let ours = printed(folder.path(), &[options, &["date.dat"]].concat());
+        assert_same(&ours, &expected_of("date", name), name);
+    }
+    // No option shifts a recorded time; a range counts on the clock that is shown.
+    let first = |options: &[&str]| {
+        let text = printed(folder.path(), &[options, &["date.dat"]].concat());
+        text.lines().nth(1).unwrap().to_owned()
+    };
+    let raw = first(&["--raw-ts"]);
+    assert!(raw.contains("2214029379895:"), "{raw}");
+    assert_eq!(
+        first(&["--raw-ts", "--align-ts", "--nodate", "--offset", "1=1s"]),
+        raw
+    );
+    let later = first(&["--raw-ts", "--from", "90us"]);
+    assert!(later.contains("2214029475453:"), "{later}");
+    let later = first(&["--align-ts", "-t", "--from", "@95558"]);
+    assert!(later.contains(" 0.000095558:"), "{later}");
+}
+
+#[test]
+fn times_that_go_back_on_a_cpu_are_warned_of() {
+    let folder = folder_with_date();
+    let checked = |file: &str| {
+        let output = run(folder.path(), &["--ts-check", "--no-flags", file]);
+        assert_eq!(output.status.code(), Some(0));
+        let text = String::from_utf8(output.stdout).unwrap();
+        (text, String::from_utf8(output.stderr).unwrap())
+    };
+    let (text, words) = checked("back.dat");
+    assert_same(&text, &expected_of("date", "back"), "back");
+    let step =
+        "CPU 1 went backwards: 1795226950606006442 to 1795226950506026448, by 99979994: back.dat";
+    assert!(words.contains(step), "{words}");
+    assert_eq!(words.matches("backwards").count(), 1, "{words}");
+    assert_eq!(checked("date.dat").1, "");
+}
+
 #[test]
 fn cpus_are_chosen_by_numbers_and_ranges() {
     let folder = folder();
@@ -139,7 +201,16 @@ fn a_string_that_a_probe_could_not_read_is_no_empty_text() {
 fn what_only_trace_dat_has_is_refused_elsewhere() {
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/sched-irq.ftrace");
     let folder = tempfile::tempdir().unwrap();
-    for option in ["--ts-diff", "-w", "--stat", "--events"] {
+    for option in [
+        "--ts-diff",
+        "--ts-check",
+        "--raw-ts",
+        "--nodate",
+        "--align-ts",
+        "-w",
+        "--stat",
+        "--events",
+    ] {
         let output = run(folder.path(), &[option, text.to_str().unwrap()]);
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{option}");

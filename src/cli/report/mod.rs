@@ -9,18 +9,18 @@ use std::sync::Arc;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
+mod clock;
 mod event_lines;
 mod filters;
 mod lists;
 
 use super::command::{
-    CliError, Command, Example, answer, asked_span, file_argument, load_files, not_loaded,
-    offset_argument, reading, time_arguments, warn, warn_of_losses, watch, while_printing,
-    with_progress,
+    CliError, Command, Example, answer, asked_span, file_argument, load_files, not_loaded, reading,
+    time_arguments, warn, warn_of_losses, watch, while_printing, with_progress,
 };
 use crate::base::time::TimeArg;
 use crate::base::visible::Visible;
-use crate::base::{CpuList, Job, Nanos, TimeSpan, Timestamp};
+use crate::base::{CpuList, Job, TimeSpan, Timestamp};
 use crate::formats::event_filter::EventFilter;
 use crate::formats::ftrace_line::flag_bits::{HARDIRQ, SOFTIRQ};
 use crate::formats::function_options::FunctionOptions;
@@ -65,7 +65,7 @@ fn arguments(command: clap::Command) -> clap::Command {
             .help(help)
             .action(ArgAction::Append)
     };
-    time_arguments(lists::arguments(command))
+    time_arguments(clock::arguments(lists::arguments(command)))
         .arg(flag(
             "full-times",
             Some('t'),
@@ -86,11 +86,6 @@ fn arguments(command: clap::Command) -> clap::Command {
             "no-flags",
             None,
             "Leave out the latency-flags column, as trace-cmd before 3.2 did",
-        ))
-        .arg(flag(
-            "ts-diff",
-            None,
-            "The time from the line before to each line (trace.dat)",
         ))
         .arg(flag(
             "wakeups",
@@ -171,7 +166,6 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .short('i')
                 .value_parser(value_parser!(PathBuf)),
         )
-        .arg(offset_argument())
         .arg(
             file_argument()
                 .help("The trace; - for standard input; several are printed in one order")
@@ -186,7 +180,7 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
     let plugin_options = matches.get_many::<String>("function-option");
     let lists = matches.get_many::<CpuList>("cpu").unwrap_or_default();
     let ranges = lists.flat_map(|list| list.ranges.iter().cloned());
-    ReportOptions {
+    let mut options = ReportOptions {
         has_full_times: matches.get_flag("full-times"),
         is_raw: matches.get_flag("raw"),
         has_no_flags: matches.get_flag("no-flags"),
@@ -198,7 +192,6 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
                 .iter()
                 .any(|name| matches.get_flag(name)),
             has_latency_columns: matches.get_flag("latency"),
-            shows_steps: matches.get_flag("ts-diff"),
             shows_wakeups: matches.get_flag("wakeups"),
             plugin_options: plugin_options.unwrap_or_default().cloned().collect(),
             left_out_flags: [("no-hardirq", HARDIRQ), ("no-softirq", SOFTIRQ)]
@@ -208,7 +201,9 @@ fn options_of(matches: &ArgMatches) -> ReportOptions {
             ..RecordOptions::default()
         },
         ..ReportOptions::default()
-    }
+    };
+    clock::set(&mut options.records, matches);
+    options
 }
 
 fn report(matches: &ArgMatches) -> Result<(), CliError> {
@@ -245,7 +240,14 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     });
     let job = Job::default();
     match (exact, files.as_slice()) {
-        (Some(reports), _) => print_exact(matches, &files, &reports, options, &filters, &job),
+        (Some(reports), _) => {
+            let files = Files {
+                files: &files,
+                paths: &paths,
+                reports,
+            };
+            print_exact(matches, &files, options, &filters, &job)
+        }
         _ if needs_records(matches, &options) => Err(only_trace_dat()),
         (None, [file]) if filters.is_empty() && file.report().is_some() => {
             let options = within(matches, &options, file.start());
@@ -264,16 +266,16 @@ fn needs_records(matches: &ArgMatches, options: &ReportOptions) -> bool {
         .iter()
         .any(|name| matches.contains_id(name));
     let RecordOptions {
-        shows_steps,
         shows_wakeups,
         left_out_flags,
         ..
     } = options.records;
-    shows_steps || shows_wakeups || left_out_flags != 0 || has_styles
+    clock::is_asked(matches) || shows_wakeups || left_out_flags != 0 || has_styles
 }
 
 fn only_trace_dat() -> CliError {
-    let words = "--ts-diff, -w, -I, -S, -r and -n are for files of trace-cmd (trace.dat)";
+    let words = "--ts-diff, --ts-check, --raw-ts, --nodate, --align-ts, -w, -I, -S, -r and -n are for files of \
+                 trace-cmd (trace.dat)";
     CliError::Usage(words.to_owned())
 }
 
@@ -402,19 +404,39 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     Ok(File::Loaded(loaded, wanted))
 }
 
+/// Files of trace-cmd.
+struct Files<'a> {
+    files: &'a [File],
+    paths: &'a [PathBuf],
+    reports: Vec<&'a dyn Report>,
+}
+
 /// Prints files of trace-cmd: one as it is, several by the times of their lines.
 fn print_exact(
     matches: &ArgMatches,
-    files: &[File],
-    reports: &[&dyn Report],
+    files: &Files<'_>,
     options: ReportOptions,
     filters: &Filters,
     job: &Job,
 ) -> Result<(), CliError> {
-    let offsets = offsets(matches, files.len())?;
-    let starts = files.iter().zip(&offsets);
-    let starts = starts.map(|(file, offset)| file.start().saturating_add(*offset));
-    let start = starts.min().unwrap_or(Timestamp(0));
+    let Files {
+        files,
+        paths,
+        reports,
+    } = files;
+    let mut offsets = clock::offsets(matches, files.len())?;
+    let starts = files.iter().zip(reports).zip(&offsets);
+    let starts = starts.map(|((file, report), offset)| {
+        let start = report.start(&options).unwrap_or_else(|| file.start());
+        start.saturating_add(*offset)
+    });
+    let mut start = starts.min().unwrap_or(Timestamp(0));
+    if clock::is_aligned(matches) {
+        for offset in &mut offsets {
+            offset.0 = offset.0.saturating_sub(start.0);
+        }
+        start = Timestamp(0);
+    }
     let options = within(matches, &options, start);
     let labels = labels(matches, reports);
     let own: Vec<ReportOptions> = files
@@ -433,6 +455,11 @@ fn print_exact(
         })
         .collect();
     print_lines(reports, &own, job)?;
+    let checked = files.iter().zip(paths.iter()).zip(&own);
+    clock::check(
+        matches,
+        checked.map(|((file, path), own)| (file, path.as_path(), own)),
+    );
     for selection in files.iter().filter_map(File::selection) {
         filters.warn_of_unmet(selection);
     }
@@ -510,19 +537,6 @@ fn labels(matches: &ArgMatches, reports: &[&dyn Report]) -> Vec<Option<FileLabel
         Some(label)
     });
     labels.collect()
-}
-
-/// Returns what `--offset` adds to the times of each file.
-fn offsets(matches: &ArgMatches, count: usize) -> Result<Vec<Nanos>, CliError> {
-    let mut offsets = vec![Nanos(0); count];
-    let given = matches.get_many::<(usize, Nanos)>("offset");
-    for &(index, offset) in given.unwrap_or_default() {
-        let place = offsets.get_mut(index).ok_or_else(|| {
-            CliError::Usage(format!("--offset {}: there are {count} files", index + 1))
-        })?;
-        *place = offset;
-    }
-    Ok(offsets)
 }
 
 fn write_in_order(

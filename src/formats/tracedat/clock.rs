@@ -44,6 +44,12 @@ impl TimeMap {
         }
     }
 
+    /// The same conversion without OFFSET and DATE.
+    #[must_use]
+    pub(crate) fn without_date(self) -> TimeMap {
+        TimeMap { add_ns: 0, ..self }
+    }
+
     /// The amount in ns to add to a raw time, if the conversion is nothing but this addition.
     #[must_use]
     pub(crate) fn plain_offset(&self) -> Option<i64> {

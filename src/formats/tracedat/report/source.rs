@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::lines::Lines;
 use super::setup::styles;
 use super::{Buffer, Head, Lost, Setup, Stream, ThreadNames, prefixes, write_report};
-use crate::base::Job;
+use crate::base::{Job, Timestamp};
 use crate::formats::event_filter::KindFields;
-use crate::formats::record_report::{Choice, List};
+use crate::formats::record_report::{Choice, List, ReportClock, StepBack, StepsBack};
 use crate::formats::report::{Report, ReportLines, ReportOptions};
 use crate::formats::tracedat::buffers::CpuIndex;
 use crate::formats::tracedat::clock::TimeMap;
@@ -230,6 +230,7 @@ impl TraceReport {
         let buffers = buffers.map(|(prefix, clock)| Buffer {
             prefix,
             times: match options.has_full_times {
+                _ if options.records.clock == ReportClock::Raw => Times::Counts,
                 _ if !is_split(clock) && !is_converted => Times::Counts,
                 true => Times::Nanoseconds,
                 false => Times::Microseconds,
@@ -260,7 +261,11 @@ impl TraceReport {
             let mut cpus: Vec<_> = buffer.cpus.iter().enumerate().collect();
             cpus.sort_by_key(|(_, data)| data.cpu);
             for (number, data) in cpus {
-                let times = file.time_map(data.cpu);
+                let times = match options.records.clock {
+                    ReportClock::Corrected => file.time_map(data.cpu),
+                    ReportClock::WithoutDate => file.time_map(data.cpu).without_date(),
+                    ReportClock::Raw => TimeMap::default(),
+                };
                 let mut stream = CpuStream {
                     records: file.records(data, buffer.page_size),
                     plain_offset: times.plain_offset(),
@@ -328,6 +333,29 @@ impl Report for TraceReport {
         }
         let lines = Lines::new(self.streams(options), self.setup(options), options);
         Some(Box::new(lines))
+    }
+
+    fn start(&self, options: &ReportOptions) -> Option<Timestamp> {
+        let streams = self.streams(options);
+        let times = streams.iter().filter_map(CpuStream::next_time);
+        let first = times.min()?;
+        Some(Timestamp(i64::try_from(first).unwrap_or(i64::MAX)))
+    }
+
+    fn steps_back(&self, options: &ReportOptions) -> StepsBack {
+        let mut steps = StepsBack::default();
+        for mut stream in self.streams(options) {
+            let cpu = stream.number();
+            let mut from = 0;
+            while let Some(to) = stream.next_time() {
+                if to < from {
+                    steps.push(StepBack { cpu, from, to });
+                }
+                from = to;
+                stream.advance();
+            }
+        }
+        steps
     }
 
     fn kinds(&self) -> Option<Vec<KindFields<'_>>> {
