@@ -3,7 +3,7 @@
 
 Usage: independent_perfetto.py THREADLINE FILE...   exit code 0: all agree; 1: some do not; 77: no package `perfetto`
 
-Each FILE is exported whole and once more by a range of its middle. Every packet must parse without a field that the
+Each FILE is exported whole, by a range of its middle, and narrowed to a thread, a CPU and a track. Every packet must parse without a field that the
 definitions lack, every interned id must resolve, every track must be described before its first event, and every
 sequence must clear its state before it uses it. The rows that trace_processor would make of the packets (slices with
 their depths, instants, samples, arrows, runs) are made here as it makes them, and compared with `threadline table`.
@@ -337,12 +337,81 @@ def difference(name, theirs, ours):
     return words
 
 
+class Selection:
+    """What is exported: arguments for `table` and `export`, those for `export` alone, and the rows of tables that these
+    mean."""
+
+    def __init__(self, span=(), narrow=(), keeps=None, is_exact=True):
+        self.span, self.narrow = list(span), list(narrow)
+        self.keeps = keeps or (lambda name, row: True)
+        # Whether exactly these slices and instants are exported, not only some of them.
+        self.is_exact = is_exact
+        self.is_whole = not self.span and not self.narrow
+
+
+def of_thread(span, thread, times, loose):
+    """What a thread did, on its own track and on those of its process. A sample has no thread, its event has: `times` are
+    those of the thread's events. `loose` are the names of tracks that are of no process."""
+    tid, pid = thread["tid"], thread["pid"]
+
+    def keeps(name, row):
+        if name == "flows":
+            return row["from_tid"] == tid and row["to_tid"] == tid
+        if name == "counters":
+            return row["pid"] == pid and row["ts"] in times
+        if name in ("slices", "instants") and row["track"] in loose and pid is not None:
+            return False
+        return name == "gaps" or row["tid"] == tid
+
+    return Selection(span, ["--thread", str(tid)], keeps)
+
+
+def of_cpu(span, cpu):
+    """What happened on a CPU. Which slices of threads did, the tables do not say."""
+    keeps = lambda name, row: row["cpu"] in (cpu, None) if name in ("runs", "events", "gaps") else True
+    return Selection(span, ["--cpu", str(cpu)], keeps, is_exact=False)
+
+
+def of_track(span, track):
+    """What is on the tracks and counters of this name, which no thread has."""
+    keeps = lambda name, row: name == "gaps" or row.get("track") == track
+    return Selection(span, ["--track", track], keeps)
+
+
+def selections(threadline, source, events):
+    """What is exported of a file."""
+    times = [it["ts"] for it in events]
+    start, length = min(times), max(times) - min(times)
+    middle = ["--from", f"@{start + length // 3}", "--until", f"@{start + length // 3 + max(length // 3, 1)}"]
+    slices, runs = (table(threadline, name, source, []) for name in ("slices", "runs"))
+    found = [Selection(), Selection(middle)]
+    rows = table(threadline, "tracks", source, [])
+    loose = {it["name"] for it in rows if it["type"] == "async" and it["upid"] is None}
+    threads = {it["tid"]: it for it in table(threadline, "threads", source, []) if it["tid"]}
+    busy = collections.Counter(it["tid"] for it in slices + runs if it["tid"] in threads)
+    for tid, _ in busy.most_common(1):
+        of_tid = {it["ts"] for it in events if it["tid"] == tid}
+        found += [of_thread(span, threads[tid], of_tid, loose) for span in ([], middle)]
+    cpus = collections.Counter(it["cpu"] for it in runs)
+    for cpu, _ in cpus.most_common(1):
+        found += [of_cpu([], cpu), of_cpu(middle, cpu)]
+    others = {it["name"] for it in rows if it["type"] in ("thread", "cpu", "cpu_counter")}
+    for kind in ("async", "process_counter", "global_counter"):
+        names = [it["name"] for it in rows if it["type"] == kind and it["name"] and it["name"] not in others]
+        if names:
+            found.append(of_track([], names[len(names) // 2]))
+    return found
+
+
 class Comparison:
-    def __init__(self, threadline, source, target, more, is_whole, shift):
+    def __init__(self, threadline, source, target, selection, shift):
         self.export = Export(target, shift)
-        self.rows = lambda name: table(threadline, name, source, more)
-        self.is_whole = is_whole
+        self.selection = selection
+        self.is_whole = selection.is_whole
         self.is_kernel = bool(self.export.stats)
+        self.rows = lambda name: [
+            it for it in table(threadline, name, source, selection.span) if selection.keeps(name, it)
+        ]
 
     def differences(self):
         words = self.slices() + self.counters() + self.flows() + self.runs()
@@ -366,7 +435,9 @@ class Comparison:
         ours = [(it["ts"], it["tid"]) for it in rows]
         if any(tid >= FIRST_STAND_IN for _, tid in states):
             states, ours = [ts for ts, _ in states], [ts for ts, _ in ours]
-        return difference("states", states, ours)
+        words = difference("states", states, ours)
+        # A thread that did not run on the CPU has no states there.
+        return words if self.selection.is_exact else self.not_more(words)
 
     def slices(self):
         ours = self.rows("slices")
@@ -381,6 +452,10 @@ class Comparison:
                 dur = None
             row = (row["ts"], dur, row["depth"], row["name"], row["category"] or None)
             (apart if is_apart else theirs).append(row)
+        if not self.selection.is_exact:
+            without = lambda row: row[:2] + row[3:]
+            own = [(it["ts"], it["dur"], it["name"], it["category"]) for it in ours]
+            return self.not_more(difference("slices", map(without, theirs + apart), own))
         if not derived:
             own = [
                 (it["ts"], it["dur"], it["depth"], it["name"], it["category"])
@@ -419,10 +494,16 @@ class Comparison:
         words = difference(name, theirs, ours)
         return [it for it in words if not self.export.lost_bundles or "only in the table" in it]
 
+    @staticmethod
+    def not_more(words):
+        """What the export has and the tables have not."""
+        return [it for it in words if "only in the export" in it]
+
     def instants(self):
         theirs = [(it["ts"], it["name"], it["category"] or None) for it in self.export.instants]
         ours = [(it["ts"], it["name"], it["category"]) for it in self.rows("instants")]
-        return difference("instants", theirs, ours)
+        words = difference("instants", theirs, ours)
+        return words if self.selection.is_exact else self.not_more(words)
 
     def events(self):
         theirs = [(ts, cpu, pid, name) for ts, cpu, pid, name, _, _ in self.export.ftrace]
@@ -443,12 +524,16 @@ class Comparison:
         rows = [(it["ts"], it["track"], value_of(it["value"])) for it in self.rows("counters")]
         ours = [it for it in rows if it[0] not in times]
         theirs = [(ts, name, value_of(value)) for ts, name, value in self.export.samples]
-        return difference("samples", theirs, ours) if self.is_whole else []
+        if self.selection.span:
+            # A range starts with the value before it.
+            return []
+        words = difference("samples", theirs, ours)
+        return words if self.selection.is_exact else self.not_more(words)
 
     def flows(self):
         rows = self.rows("flows")
         words = []
-        if len(rows) != len(self.export.arrows):
+        if len(rows) != len(self.export.arrows) and self.selection.is_exact:
             words.append(f"arrows: {len(self.export.arrows)} in the export, {len(rows)} in the table")
         if not self.is_whole:
             return words
@@ -487,8 +572,9 @@ class Comparison:
         ours = [(it["ts"], it["dur"], it["cpu"], it["tid"]) for it in self.rows("runs")]
         switches = {(it[0], it[1]) for it in self.export.ftrace if it[3] == "sched_switch"}
         if switches:
-            # A run that no switch began was seen by other events.
-            ours = self.over_losses(sorted(ours, key=lambda it: (it[2], it[0])))
+            # A run that no switch began was seen by other events. A narrowed export has a switch for each run.
+            if not self.selection.narrow:
+                ours = self.over_losses(sorted(ours, key=lambda it: (it[2], it[0])))
             ours = [it for it in ours if (it[0], it[2]) in switches and without_end(it) not in left_open]
         if any(it[3] >= FIRST_STAND_IN for it in theirs):
             theirs, ours = [it[:3] for it in theirs], [it[:3] for it in ours]
@@ -497,16 +583,16 @@ class Comparison:
         return difference("runs", theirs, ours)
 
 
-def check(threadline, source, more, is_whole, folder):
+def check(threadline, source, selection, folder):
     target = os.path.join(folder, "out.pftrace")
-    command = [threadline, "export", source, "--to", "perfetto", "-o", target, "--force", *more]
+    command = [threadline, "export", source, "--to", "perfetto", "-o", target, "--force", *selection.span, *selection.narrow]
     done = subprocess.run(command, capture_output=True)
     if done.returncode != 0:
         return [f"export failed: {done.stderr.decode().strip()}"]
     shift = re.search(r"(\d+) ns were added", done.stderr.decode())
     shift = int(shift.group(1)) if shift else 0
     try:
-        return Comparison(threadline, source, target, more, is_whole, shift).differences()
+        return Comparison(threadline, source, target, selection, shift).differences()
     except Failure as failure:
         return [str(failure)]
 
@@ -517,19 +603,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for source in files:
             try:
-                times = [it["ts"] for it in table(threadline, "events", source, [])]
+                events = table(threadline, "events", source, [])
             except NotOpened as error:
                 failures += 1
                 print(f"{source}: not a trace that Threadline opens: {error}")
                 continue
-            if not times:
+            if not events:
                 continue
-            start, length = min(times), max(times) - min(times)
-            middle = ["--from", f"@{start + length // 3}", "--until", f"@{start + length // 3 + max(length // 3, 1)}"]
-            for more in ([], middle):
-                words = check(threadline, source, more, not more, folder)
+            for selection in selections(threadline, source, events):
+                words = check(threadline, source, selection, folder)
                 failures += bool(words)
-                print(f"{source} {' '.join(more)}: {'; '.join(words) or 'agrees'}")
+                print(f"{source} {' '.join(selection.span + selection.narrow)}: {'; '.join(words) or 'agrees'}")
     sys.exit(1 if failures else 0)
 
 

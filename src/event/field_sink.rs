@@ -28,10 +28,42 @@ impl<'f> FieldView<'f> {
         }
     }
 
+    /// Returns a view of an argument that is a number.
+    #[must_use]
+    pub(crate) fn of_number(name: &'f str, value: &'f ValueRef<'_>) -> FieldView<'f> {
+        FieldView {
+            name,
+            value,
+            role: FieldRole::Argument,
+            exact: ExactTexts::default(),
+        }
+    }
+
     /// Returns the bytes that the file has for the name.
     #[must_use]
     pub(crate) fn name_bytes(&self) -> &'f [u8] {
         self.exact.name.unwrap_or(self.name.as_bytes())
+    }
+}
+
+/// A whole number as a field's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldNumber {
+    /// [`ValueRef::Int`].
+    Int(i64),
+    /// [`ValueRef::UInt`].
+    UInt(u64),
+    /// [`ValueRef::Pointer`].
+    Pointer(u64),
+}
+
+impl From<FieldNumber> for ValueRef<'static> {
+    fn from(number: FieldNumber) -> ValueRef<'static> {
+        match number {
+            FieldNumber::Int(value) => ValueRef::Int(value),
+            FieldNumber::UInt(value) => ValueRef::UInt(value),
+            FieldNumber::Pointer(value) => ValueRef::Pointer(value),
+        }
     }
 }
 
@@ -42,4 +74,9 @@ pub trait FieldSink {
 
     /// Receives an argument: a field of the event's own. They come in the file's order.
     fn field(&mut self, field: FieldView<'_>);
+
+    /// Receives an argument that is a number, as most are.
+    fn number(&mut self, name: &str, number: FieldNumber) {
+        self.field(FieldView::of_number(name, &number.into()));
+    }
 }

@@ -154,13 +154,15 @@ impl Arrows {
         time
     }
 
-    /// Returns the ends of arrows at an end of a slice.
+    /// Returns whether arrows are at an end of a slice.
     #[inline]
-    pub fn at(&self, slice: SliceId, side: Side) -> &[Attached] {
+    pub fn has_any(&self, slice: SliceId) -> bool {
         let bits = self.slices_with_any.get(slice.0 as usize / 64);
-        if bits.is_none_or(|bits| bits >> (slice.0 % 64) & 1 == 0) {
-            return &[];
-        }
+        bits.is_some_and(|bits| bits >> (slice.0 % 64) & 1 == 1)
+    }
+
+    /// Returns the ends of arrows at an end of a slice.
+    pub fn at(&self, slice: SliceId, side: Side) -> &[Attached] {
         let place = Place { slice, side };
         self.attached.get(&place).map_or(&[], Vec::as_slice)
     }

@@ -16,12 +16,12 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::context::Context;
 use super::event_types::Kind;
 use super::layout::{bundle, ftrace_event};
-use super::plan::{DescribedForm, EventForm, TypedForm, is_same};
+use super::plan::{DescribedForm, EventForm, TypedForm, ValueKind, is_same};
 use super::proto::Message;
 use super::sources::Machine;
-use super::values::{StateBits, number_of, text_of, write_described, write_typed};
+use super::values::{StateBits, number_of, text_of, write_described, write_number, write_typed};
 use crate::base::strings::exact_text;
-use crate::event::{FieldSink, FieldView, ThreadKey, ValueRef};
+use crate::event::{FieldNumber, FieldSink, FieldView, ThreadKey, ValueRef};
 use crate::formats::events::{EventAt, EventRef, FieldReader};
 use crate::trace::segments::Event;
 
@@ -178,6 +178,22 @@ impl FieldSink for TypedSink<'_, '_> {
         };
         self.seen |= u32::from(is_written) << index;
     }
+
+    fn number(&mut self, name: &str, number: FieldNumber) {
+        let form = self.form;
+        let index = form.index(self.at, name);
+        let of_message = index.and_then(|index| form.event_type.fields.get(index));
+        let is_number = |kind| !matches!(kind, Kind::Symbol | Kind::Text);
+        match (index, of_message) {
+            (Some(index), Some(of_message)) if is_number(of_message.kind) => {
+                write_number(self.out, of_message.number, of_message.kind, number);
+                self.seen |= 1 << index;
+                self.at += 1;
+            }
+            (Some(_), Some(_)) => self.field(FieldView::of_number(name, &number.into())),
+            _ => self.at += 1,
+        }
+    }
 }
 
 impl TypedSink<'_, '_> {
@@ -274,6 +290,20 @@ impl FieldSink for DescribedSink<'_> {
             is_same(&of_message.name, field.name)
                 && write_described(self.out, self.at as u32, of_message.kind, field)
         });
+    }
+
+    fn number(&mut self, name: &str, number: FieldNumber) {
+        let of_message = self.form.fields.get(self.at);
+        self.at += 1;
+        let at = self.at as u32;
+        let kind = of_message.filter(|of_message| is_same(&of_message.name, name));
+        match (kind.map(|of_message| of_message.kind), number) {
+            (Some(ValueKind::Int), FieldNumber::Int(value)) => self.out.int(at, value),
+            (Some(ValueKind::UInt), FieldNumber::UInt(value) | FieldNumber::Pointer(value)) => {
+                self.out.uint(at, value);
+            }
+            _ => self.fits = false,
+        }
     }
 }
 

@@ -1,14 +1,13 @@
-//! Names and texts of track events, each written once in a piece of the sequence and then used by number.
+//! Names and texts of track events, each written once in a sequence and then used by number.
 //!
-//! The tables are kept from one piece to the next, so that a text is looked up by its bytes but not stored again; its
-//! number is valid in the piece that gave it.
+//! Numbers are valid until the state of the sequence is cleared, which it is when the texts take too much memory.
 
 use rustc_hash::FxHashMap;
 
-use super::layout::interned;
+use super::layout::{interned, packet};
 use super::proto::{FieldNumber, Message};
-use crate::base::StringId;
 use crate::base::strings::exact_text;
+use crate::base::{Maybe, StringId};
 use crate::trace::Trace;
 
 /// Texts of fewer bytes are not worth a number.
@@ -18,94 +17,74 @@ const LONG: usize = 512;
 /// Bytes of texts that are kept.
 const MOST_KEPT: usize = 4 << 20;
 
-/// The number of a text in one piece.
-#[derive(Clone, Copy, Default)]
-struct Numbered {
-    /// The piece; 0 is none.
-    piece: u32,
-    /// `None`: the text was seen once in the piece, and written without a number.
-    number: Option<u32>,
-}
-
 /// Texts of one of the format's tables, by their bytes.
 #[derive(Default)]
 struct Texts {
-    /// The index of each text in `numbers`.
-    known: FxHashMap<Box<[u8]>, u32>,
-    numbers: Vec<Numbered>,
+    /// The number of each text; none: the text was seen once, and written without a number.
+    known: FxHashMap<Box<[u8]>, Maybe<u32>>,
     kept_bytes: usize,
-    /// The number of the last one of the piece; numbers start at 1.
+    /// The last number; numbers start at 1.
     last: u32,
 }
 
 impl Texts {
-    /// Returns the entry of a text; `None` if there is no room for another one.
-    fn entry(&mut self, text: &[u8]) -> Option<&mut Numbered> {
-        let index = match self.known.get(text) {
-            Some(&index) => index,
-            None if self.kept_bytes + text.len() > MOST_KEPT => return None,
-            None => {
-                let index = self.numbers.len() as u32;
-                self.kept_bytes += text.len();
-                self.known.insert(text.into(), index);
-                self.numbers.push(Numbered::default());
-                index
-            }
-        };
-        self.numbers.get_mut(index as usize)
+    /// Returns whether there is room for another text.
+    fn has_room(&self, text: &[u8]) -> bool {
+        self.kept_bytes + text.len() <= MOST_KEPT
     }
 
-    fn start_piece(&mut self) {
-        self.last = 0;
-        if self.kept_bytes > MOST_KEPT / 2 {
-            self.known.clear();
-            self.numbers.clear();
-            self.kept_bytes = 0;
-        }
+    fn add(&mut self, text: &[u8], number: Maybe<u32>) {
+        self.kept_bytes += text.len();
+        self.known.insert(text.into(), number);
     }
 }
 
 /// The numbers of strings of the trace in one of the format's tables.
 #[derive(Default)]
 struct Names {
-    /// By string.
-    numbers: Vec<Numbered>,
+    /// By string; 0: none.
+    numbers: Vec<u32>,
     last: u32,
 }
 
 impl Names {
-    /// Returns the number of a name, and whether it is new in the piece.
+    /// Returns the number of a name, and whether it is new.
     #[inline]
-    fn number(&mut self, name: StringId, piece: u32) -> (u64, bool) {
+    fn number(&mut self, name: StringId) -> (u64, bool) {
         let index = name.0 as usize;
         if self.numbers.len() <= index {
-            self.numbers.resize(index + 1, Numbered::default());
+            self.numbers.resize(index + 1, 0);
         }
-        match &mut self.numbers[index] {
-            Numbered {
-                piece: of,
-                number: Some(number),
-            } if *of == piece => (u64::from(*number), false),
-            entry => {
-                self.last += 1;
-                *entry = Numbered {
-                    piece,
-                    number: Some(self.last),
-                };
-                (u64::from(self.last), true)
-            }
+        let number = &mut self.numbers[index];
+        let is_new = *number == 0;
+        if is_new {
+            self.last += 1;
+            *number = self.last;
         }
+        (u64::from(*number), is_new)
     }
 }
+
+/// The name of an annotation and its number.
+#[derive(Clone, Default)]
+struct Recent {
+    name: Box<[u8]>,
+    number: u32,
+}
+
+/// The number of names of annotations that were met last.
+const RECENT: usize = 256;
 
 /// The numbers of one sequence since its state was cleared.
 #[derive(Default)]
 pub(super) struct Interner {
-    /// The number of the piece, counted from 1.
-    piece: u32,
+    /// Whether a packet said that the state is cleared.
+    is_cleared: bool,
     names: Names,
     categories: Names,
     annotations: Texts,
+    /// Names of annotations that were met last, by a few bits of where they are: mostly the same bytes of the file.
+    recent: Vec<Recent>,
     texts: Texts,
     /// The entries that the next packet must have.
     new: Message,
@@ -119,20 +98,26 @@ fn entry(message: &mut Message, table: FieldNumber, number: u64, text: &[u8]) {
 }
 
 impl Interner {
-    /// Removes all numbers: the state of the sequence is cleared.
+    /// Removes all numbers if the texts take too much memory: the state of the sequence is cleared.
     pub fn start_piece(&mut self) {
-        self.piece += 1;
-        self.names.last = 0;
-        self.categories.last = 0;
-        self.annotations.start_piece();
-        self.texts.start_piece();
-        self.new.truncate(0);
+        if self.annotations.kept_bytes.max(self.texts.kept_bytes) > MOST_KEPT / 2 {
+            *self = Interner::default();
+        }
+    }
+
+    /// Returns the flags of a packet that uses numbers.
+    #[inline]
+    pub fn flags(&mut self) -> u64 {
+        match std::mem::replace(&mut self.is_cleared, true) {
+            true => packet::NEEDS_STATE,
+            false => packet::NEEDS_STATE | packet::STATE_CLEARED,
+        }
     }
 
     /// Returns the number of an event's name.
     #[inline]
     pub fn name(&mut self, trace: &Trace, name: StringId) -> u64 {
-        let (number, is_new) = self.names.number(name, self.piece);
+        let (number, is_new) = self.names.number(name);
         if is_new {
             let text = trace.strings.bytes(name);
             entry(&mut self.new, interned::EVENT_NAMES, number, text);
@@ -143,7 +128,7 @@ impl Interner {
     /// Returns the number of a category.
     #[inline]
     pub fn category(&mut self, trace: &Trace, category: StringId) -> u64 {
-        let (number, is_new) = self.categories.number(category, self.piece);
+        let (number, is_new) = self.categories.number(category);
         if is_new {
             let text = trace.strings.bytes(category);
             entry(&mut self.new, interned::CATEGORIES, number, text);
@@ -153,20 +138,28 @@ impl Interner {
 
     /// Returns the number of an argument's name; `None` if it is to be written as it is.
     pub fn annotation(&mut self, name: &[u8]) -> Option<u64> {
-        let piece = self.piece;
-        let next = self.annotations.last + 1;
-        let known = self.annotations.entry(name)?;
-        if known.piece == piece
-            && let Some(number) = known.number
-        {
+        if self.recent.is_empty() {
+            self.recent = vec![Recent::default(); RECENT];
+        }
+        let at = (name.as_ptr().addr() >> 3) % RECENT;
+        let recent = &mut self.recent[at];
+        if recent.number > 0 && *recent.name == *name {
+            return Some(u64::from(recent.number));
+        }
+        let names = &mut self.annotations;
+        if let Some(number) = names.known.get(name).and_then(|number| number.get()) {
+            *recent = Recent {
+                name: name.into(),
+                number,
+            };
             return Some(u64::from(number));
         }
-        *known = Numbered {
-            piece,
-            number: Some(next),
-        };
-        self.annotations.last = next;
-        let number = u64::from(next);
+        if !names.has_room(name) {
+            return None;
+        }
+        names.last += 1;
+        names.add(name, Maybe::new(names.last));
+        let number = u64::from(names.last);
         entry(&mut self.new, interned::ANNOTATION_NAMES, number, name);
         Some(number)
     }
@@ -176,31 +169,28 @@ impl Interner {
         if text.len() < SHORT || text.len() > LONG {
             return None;
         }
-        let piece = self.piece;
-        let next = self.texts.last + 1;
-        let known = self.texts.entry(text)?;
-        if known.piece != piece {
-            *known = Numbered {
-                piece,
-                number: None,
-            };
+        let texts = &mut self.texts;
+        let Some(known) = texts.known.get_mut(text) else {
+            if texts.has_room(text) {
+                texts.add(text, Maybe::NONE);
+            }
             return None;
-        }
-        if let Some(number) = known.number {
+        };
+        if let Some(number) = known.get() {
             return Some(u64::from(number));
         }
-        known.number = Some(next);
-        self.texts.last = next;
-        let number = u64::from(next);
+        texts.last += 1;
+        *known = Maybe::new(texts.last);
+        let number = u64::from(texts.last);
         entry(&mut self.new, interned::STRING_VALUES, number, text);
         Some(number)
     }
 
     /// Writes the new entries into the packet that needs them, and removes them from `new`.
     #[inline]
-    pub fn write_new(&mut self, packet: &mut Message, field: FieldNumber) {
+    pub fn write_new(&mut self, message: &mut Message, field: FieldNumber) {
         if self.new.len() > 0 {
-            packet.bytes_field(field, self.new.bytes());
+            message.bytes_field(field, self.new.bytes());
             self.new.truncate(0);
         }
     }
@@ -213,7 +203,6 @@ mod tests {
     #[test]
     fn a_text_gets_a_number_when_it_is_seen_again() {
         let mut interner = Interner::default();
-        interner.start_piece();
         assert_eq!(interner.text(b"/usr/bin/make"), None);
         assert_eq!(interner.new.len(), 0);
         assert_eq!(interner.text(b"/usr/bin/make"), Some(1));
@@ -226,16 +215,28 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_one_piece() {
+    fn numbers_are_kept_until_the_state_is_cleared() {
         let mut interner = Interner::default();
-        for _ in 0..2 {
+        for flags in [
+            packet::NEEDS_STATE | packet::STATE_CLEARED,
+            packet::NEEDS_STATE,
+        ] {
             interner.start_piece();
             assert_eq!(interner.annotation(b"first"), Some(1));
             assert_eq!(interner.annotation(b"second"), Some(2));
             assert_eq!(interner.annotation(b"first"), Some(1));
-            assert!(interner.new.len() > 0);
-            assert_eq!(interner.text(b"text"), None);
-            assert_eq!(interner.text(b"text"), Some(1));
+            assert_eq!(interner.flags(), flags);
         }
+        // So many texts that the tables start anew.
+        for number in 0..MOST_KEPT / LONG {
+            let text = format!("{number:LONG$}");
+            assert_eq!(interner.text(text.as_bytes()), None);
+        }
+        interner.start_piece();
+        assert_eq!(interner.annotation(b"second"), Some(1));
+        assert_eq!(
+            interner.flags(),
+            packet::NEEDS_STATE | packet::STATE_CLEARED
+        );
     }
 }

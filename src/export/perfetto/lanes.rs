@@ -6,13 +6,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::context::Context;
 use crate::base::Maybe;
-use crate::export::shared::layers::{FoundSlice, Layer, Layers, PlacedSlice, found_slices};
+use crate::export::shared::layers::{FoundSlice, Layer, LayerPlacer, Layers, PlacedSlice};
 use crate::query::selection::Chosen;
-use crate::trace::{SliceId, Trace, TrackId};
+use crate::trace::slices::SliceRow;
+use crate::trace::{SliceId, Slices, Trace, TrackId, TrackKind};
 
 /// The begin or end of a slice on a layer of its track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,67 +40,181 @@ struct OpenSlice {
     slice: SliceId,
 }
 
-/// Calls `each` with the marks of placed slices; those of a layer are in order of time.
-pub(super) fn for_each_mark<E>(
-    trace: &Trace,
-    placed: &[PlacedSlice],
-    mut each: impl FnMut(LayerMark) -> Result<(), E>,
-) -> Result<(), E> {
-    // Invariant: the ends of a layer's open slices decrease, so that the last one is the innermost.
-    let mut open: Layers<Vec<OpenSlice>> = Layers::default();
-    for placed in placed {
-        let &PlacedSlice {
-            slice,
-            layer,
-            start,
-            end,
-        } = placed;
-        let slices = open.of(layer);
-        // A slice of no length at the very end of its parent is in it.
-        let is_over = |last: &OpenSlice| {
-            last.end < start
-                || (last.end <= start && trace.slices.parent(slice.0 as usize) != Some(last.slice))
-        };
-        while let Some(last) = slices.pop_if(|last| is_over(last)) {
-            each_end(layer, last, &mut each)?;
-        }
-        slices.push(OpenSlice { end, slice });
-        each(LayerMark {
-            layer,
-            time: start,
-            slice,
-            side: Side::Begin,
-        })?;
-    }
-    for (layer, slices) in open.into_all() {
-        for slice in slices.into_iter().rev() {
-            each_end(layer, slice, &mut each)?;
+/// The slices of a track, marked from one window of time to the next.
+pub(super) struct Lane {
+    track: TrackId,
+    /// The rows with slices that are not yet marked.
+    rows: Vec<RowLeft>,
+    placer: Placer,
+    /// Invariant: the ends of a layer's open slices decrease, so that the last one is the innermost.
+    open: Layers<Vec<OpenSlice>>,
+    /// Slices that were marked.
+    pub count: u64,
+}
+
+/// What is left of a row.
+struct RowLeft {
+    depth: u32,
+    slices: Range<u32>,
+    /// When its first slice starts.
+    next: Maybe<i64>,
+}
+
+enum Placer {
+    Nested(LayerPlacer),
+    Async(AsyncLayers),
+}
+
+impl Placer {
+    fn place(&mut self, slices: &Slices, found: FoundSlice) -> PlacedSlice {
+        match self {
+            Placer::Nested(layers) => layers.place(slices, found),
+            Placer::Async(layers) => layers.placed(slices, found),
         }
     }
-    Ok(())
+}
+
+/// Returns when the first of these slices of a row starts.
+fn first_start(slices: &Slices, rows: &Range<u32>) -> Maybe<i64> {
+    match rows.is_empty() {
+        true => Maybe::NONE,
+        false => Maybe::new(slices.starts.at(rows.start as usize)),
+    }
+}
+
+impl Lane {
+    /// Returns when the first slice of a track starts that may be chosen.
+    pub fn first_start(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Maybe<i64> {
+        let rows = Lane::rows(trace, track).iter();
+        let starts =
+            rows.map(|row| first_start(&trace.slices, &trace.slices.overlapping(row, chosen.span)));
+        starts.min().unwrap_or(Maybe::NONE)
+    }
+
+    fn rows(trace: &Trace, track: TrackId) -> &[SliceRow] {
+        let row = trace.tracks.get(track.0 as usize);
+        let rows = row.map_or(0..0, |row| row.rows.start as usize..row.rows.end as usize);
+        trace.slices.rows.get(rows).unwrap_or(&[])
+    }
+
+    /// Returns the slices of a track, of which none is marked.
+    pub fn new(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Lane {
+        let rows = (0_u32..).zip(Lane::rows(trace, track)).map(|(depth, row)| {
+            let slices = trace.slices.overlapping(row, chosen.span);
+            RowLeft {
+                depth,
+                next: first_start(&trace.slices, &slices),
+                slices,
+            }
+        });
+        let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
+        Lane {
+            track,
+            rows: rows.collect(),
+            placer: match kind {
+                Some(TrackKind::Async(_)) => Placer::Async(AsyncLayers::default()),
+                _ => Placer::Nested(LayerPlacer::default()),
+            },
+            open: Layers::default(),
+            count: 0,
+        }
+    }
+
+    /// Returns when the next mark is, if there is one.
+    pub fn next(&mut self) -> Maybe<i64> {
+        let starts = self.rows.iter().map(|row| row.next).min();
+        let ends = self.open.all_mut();
+        let ends = ends.filter_map(|(_, slices)| slices.last().map(|slice| slice.end));
+        starts.into_iter().chain(ends).min().unwrap_or(Maybe::NONE)
+    }
+
+    /// Calls `each` with all marks before `until`; those of a layer are in order of time.
+    pub fn marks_until(
+        &mut self,
+        context: &Context<'_>,
+        until: i64,
+        mut each: impl FnMut(LayerMark),
+    ) {
+        let trace = context.trace;
+        for placed in self.placed_until(context, until) {
+            let PlacedSlice {
+                slice,
+                layer,
+                start,
+                end,
+            } = placed;
+            let slices = self.open.of(layer);
+            // A slice of no length at the very end of its parent is in it.
+            let is_over = |last: &OpenSlice| {
+                last.end < start
+                    || (last.end <= start
+                        && trace.slices.parent(slice.0 as usize) != Some(last.slice))
+            };
+            while let Some(last) = slices.pop_if(|last| is_over(last)) {
+                each_end(layer, last, &mut each);
+            }
+            slices.push(OpenSlice { end, slice });
+            each(LayerMark {
+                layer,
+                time: start,
+                slice,
+                side: Side::Begin,
+            });
+        }
+        for (layer, slices) in self.open.all_mut() {
+            while let Some(last) = slices.pop_if(|last| last.end < until) {
+                each_end(layer, last, &mut each);
+            }
+        }
+    }
+
+    /// Returns the chosen slices that start before `until` and are marked by us, in the order in which they nest.
+    fn placed_until(&mut self, context: &Context<'_>, until: i64) -> Vec<PlacedSlice> {
+        let (trace, chosen) = (context.trace, context.chosen);
+        let is_all = chosen.has_whole_track(self.track);
+        let mut found = Vec::new();
+        for row in &mut self.rows {
+            while let Some(start) = row.next.get().filter(|&start| start < until) {
+                let slice = row.slices.start;
+                if is_all || chosen.has_slice(self.track, slice as usize) {
+                    found.push(FoundSlice {
+                        start,
+                        depth: row.depth,
+                        slice,
+                    });
+                }
+                row.slices.start += 1;
+                row.next = first_start(&trace.slices, &row.slices);
+            }
+        }
+        // Rows are sorted, which a stable sort uses.
+        found.sort();
+        let placed = found.into_iter();
+        let placed = placed.map(|found| self.placer.place(&trace.slices, found));
+        let mut placed: Vec<PlacedSlice> = placed.collect();
+        sort_by_nesting(trace, &mut placed);
+        placed.retain(|placed| !context.is_derived_slice(placed.slice));
+        self.count += placed.len() as u64;
+        placed
+    }
 }
 
 /// Calls `each` with the end of a slice; not for a slice that never ends.
-fn each_end<E>(
-    layer: Layer,
-    slice: OpenSlice,
-    each: &mut impl FnMut(LayerMark) -> Result<(), E>,
-) -> Result<(), E> {
-    match slice.end.get() {
-        None => Ok(()),
-        Some(time) => each(LayerMark {
+fn each_end(layer: Layer, slice: OpenSlice, each: &mut impl FnMut(LayerMark)) {
+    if let Some(time) = slice.end.get() {
+        each(LayerMark {
             layer,
             time,
             slice: slice.slice,
             side: Side::End,
-        }),
+        });
     }
 }
 
-/// Puts slices that start together into the order in which they nest: each is followed by those inside it. Slices that
-/// have no parent among them are sorted by depth, the deepest first: it may have no length, and the slice around it may
-/// end at its time. Slices with one parent keep their order.
-pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
+/// Puts slices of one start into the order in which they nest: each is followed by those inside it. By depth, all
+/// slices of a row come before their children, which matters where slices have no length. Of those inside slices that
+/// started before, the deepest comes first: it may have no length, and the slice around it may end there.
+fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
     for group in placed.chunk_by_mut(|a, b| a.start == b.start) {
         let parent = |placed: &PlacedSlice| trace.slices.parent(placed.slice.0 as usize);
         let is_sorted = match &*group {
@@ -131,38 +248,6 @@ pub(super) fn sort_by_nesting(trace: &Trace, placed: &mut [PlacedSlice]) {
     }
 }
 
-/// Returns the chosen slices of an asynchronous track in order of time, each with its layer.
-pub(super) fn placed_asyncs(
-    trace: &Trace,
-    chosen: &Chosen<'_>,
-    track: TrackId,
-) -> Vec<PlacedSlice> {
-    let slices = &trace.slices;
-    let mut layers = AsyncLayers::default();
-    found_slices(trace, chosen, track)
-        .into_iter()
-        .map(|FoundSlice { start, slice, .. }| {
-            let row = slice as usize;
-            let own = OwnTimes {
-                start,
-                end: slices.open_end(row),
-                is_unended: slices.is_unended(row),
-            };
-            let parent = slices.parent(row).map(|parent| parent.0);
-            let layer = layers.place(slice, own, parent);
-            PlacedSlice {
-                slice: SliceId(slice),
-                layer: match layer {
-                    0 => Layer::Own,
-                    other => Layer::Crossing(other - 1),
-                },
-                start,
-                end: own.end,
-            }
-        })
-        .collect()
-}
-
 #[derive(Clone, Copy)]
 struct OwnTimes {
     start: i64,
@@ -183,6 +268,26 @@ struct AsyncLayers {
 }
 
 impl AsyncLayers {
+    fn placed(&mut self, slices: &Slices, found: FoundSlice) -> PlacedSlice {
+        let FoundSlice { start, slice, .. } = found;
+        let row = slice as usize;
+        let own = OwnTimes {
+            start,
+            end: slices.open_end(row),
+            is_unended: slices.is_unended(row),
+        };
+        let parent = slices.parent(row).map(|parent| parent.0);
+        PlacedSlice {
+            slice: SliceId(slice),
+            layer: match self.place(slice, own, parent) {
+                0 => Layer::Own,
+                other => Layer::Crossing(other - 1),
+            },
+            start,
+            end: own.end,
+        }
+    }
+
     /// Returns the layer of the next slice: that of its parent, unless the slice reaches past the end of its parent.
     fn place(&mut self, slice: u32, own: OwnTimes, parent: Option<u32>) -> u32 {
         let around = parent

@@ -160,13 +160,13 @@ pub(super) mod task_state {
     pub const STATE: FieldNumber = 4;
     pub const PRIORITY: FieldNumber = 5;
     /// Values of `STATE`.
-    pub const RUNNABLE: u64 = 2;
-    pub const RUNNING: u64 = 3;
-    pub const INTERRUPTIBLE: u64 = 4;
-    pub const UNINTERRUPTIBLE: u64 = 5;
-    pub const STOPPED: u64 = 6;
-    pub const DEAD: u64 = 7;
-    pub const DESTROYED: u64 = 8;
+    pub const RUNNABLE: u8 = 2;
+    pub const RUNNING: u8 = 3;
+    pub const INTERRUPTIBLE: u8 = 4;
+    pub const UNINTERRUPTIBLE: u8 = 5;
+    pub const STOPPED: u8 = 6;
+    pub const DEAD: u8 = 7;
+    pub const DESTROYED: u8 = 8;
 }
 
 /// `trace/ftrace/ftrace_event_bundle.proto`: `FtraceEventBundle`.

@@ -1,6 +1,7 @@
 //! Marks on the tracks of the file: begins, ends, points, samples.
 
 use super::tracks::TrackUuid;
+use crate::base::Maybe;
 use crate::trace::{EventId, SliceId, ThreadId};
 
 /// A mark on a track.
@@ -14,10 +15,23 @@ pub(super) struct Mark {
 /// The kind of a mark.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
-    /// A slice begins.
-    Begin { track: TrackUuid, slice: SliceId },
+    /// A slice begins. What most slices need is here: the rows of slices that begin at a time are far apart.
+    Begin {
+        track: TrackUuid,
+        slice: SliceId,
+        /// The index of its label.
+        label: u32,
+        begin: EventId,
+        finish: Maybe<u32>,
+        /// Whether its end was seen, no other duration was measured, and no arrows are at it.
+        is_plain: bool,
+    },
     /// A slice ends.
-    End { track: TrackUuid, slice: SliceId },
+    End {
+        track: TrackUuid,
+        slice: SliceId,
+        has_arrows: bool,
+    },
     /// An instant.
     Instant { track: TrackUuid, event: EventId },
     /// A flow event that makes no arrow, by its index in `Arrows::lone`.
@@ -35,7 +49,7 @@ pub(super) enum What {
         /// The number of the CPU.
         cpu: u32,
         /// One of `layout::task_state`.
-        state: u64,
+        state: u8,
         priority: Option<i32>,
     },
     /// An end of an arrow, by its row, that is on no slice that is written.

@@ -44,6 +44,7 @@ mod output;
 mod people;
 mod plan;
 mod proto;
+mod sequences;
 mod sources;
 mod switches;
 mod tasks;
@@ -53,6 +54,7 @@ mod track_events;
 mod track_marks;
 mod tracks;
 mod values;
+mod windows;
 
 use std::io::Write;
 

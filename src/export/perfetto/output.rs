@@ -12,10 +12,10 @@ use crate::export::ExportError;
 
 /// The sequence of bundles of ftrace events; each packet contains all entries that it uses.
 pub(super) const BUNDLE_SEQUENCE: u64 = 1;
-/// The sequence of track events.
-pub(super) const EVENT_SEQUENCE: u64 = 2;
 /// The sequence of packets without interned ids.
-pub(super) const OTHER_SEQUENCE: u64 = 3;
+pub(super) const OTHER_SEQUENCE: u64 = 2;
+/// The first of the sequences of track events (see `sequences`).
+pub(super) const EVENT_SEQUENCES: u64 = 3;
 
 /// The file that is written.
 pub(super) struct Output<'a> {

@@ -50,6 +50,16 @@ fn put_varint(room: &mut [u8; ROOM], at: usize, value: u64) -> usize {
         room[at] = value as u8;
         return at + 1;
     }
+    if value < 0x4000 {
+        room[at] = value as u8 | 0x80;
+        room[at + 1] = (value >> 7) as u8;
+        return at + 2;
+    }
+    put_long_varint(room, at, value)
+}
+
+#[inline(never)]
+fn put_long_varint(room: &mut [u8; ROOM], at: usize, value: u64) -> usize {
     // Spreads groups of 7 bits over 8 bytes.
     let spread = (value & 0xfff_ffff) | (value & 0xff_ffff_f000_0000) << 4;
     let spread = (spread & 0x3fff_0000_3fff) | (spread & 0xfff_c000_0fff_c000) << 2;
@@ -173,7 +183,7 @@ impl Message {
             self.grow(fields.len());
         }
         let end = self.length + fields.len();
-        self.bytes[self.length..end].copy_from_slice(fields);
+        copy(&mut self.bytes[self.length..end], fields);
         self.length = end;
     }
 
@@ -238,6 +248,34 @@ impl Message {
     }
 }
 
+/// Copies bytes to a place of their length. Most texts are short: a call would take longer than the copy.
+#[inline]
+fn copy(to: &mut [u8], from: &[u8]) {
+    let is_copied = from.len() <= 16
+        && (copy_ends::<8>(to, from)
+            || copy_ends::<4>(to, from)
+            || copy_ends::<2>(to, from)
+            || copy_ends::<1>(to, from));
+    if !is_copied {
+        to.copy_from_slice(from);
+    }
+}
+
+/// Copies the first and the last `N` bytes; returns whether there are so many.
+#[inline]
+fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
+    let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else {
+        return false;
+    };
+    if let Some(to) = to.first_chunk_mut() {
+        *to = *first;
+    }
+    if let Some(to) = to.last_chunk_mut() {
+        *to = *last;
+    }
+    true
+}
+
 /// The number of bytes of a varint.
 #[inline]
 fn varint_size(value: u64) -> usize {
@@ -267,6 +305,18 @@ mod tests {
             .map(|it| it.number())
             .collect();
         assert_eq!(read, numbers);
+    }
+
+    #[test]
+    fn texts_of_every_length_are_copied() {
+        for length in 0..40 {
+            let text: Vec<u8> = (1..=length).collect();
+            let mut message = Message::default();
+            message.bytes_field(1, &text);
+            message.uint(2, 7);
+            let fields = fields_of(message.bytes());
+            assert_eq!((fields[0].bytes(), fields[1].number()), (&text[..], 7));
+        }
     }
 
     #[test]

@@ -2,9 +2,10 @@
 //! that reach into the range, and context switches that are made for the part.
 //!
 //! - Where a range ends before a run does, a switch to the idle thread at the run's real end: the next run is not shown.
-//! - A selection of some threads has only switches made of their runs: every other thread is the idle thread there.
-//! - An event that begins a run, slice or value which reaches into the range is written with its real time; so is an
-//!   event that ends such a slice, and a wakeup of a chosen thread by another one.
+//! - A selection of some threads has only switches made of their runs: every other thread is the idle thread there. A run
+//!   whose end was not seen has no switch there.
+//! - An event that begins a run, slice or value which reaches into the range is written with its real time; so is an event
+//!   that ends such a slice, and a wakeup of a chosen thread by another one.
 
 use super::context::Context;
 use super::event_types::{Derives, SWITCH, event_type};
@@ -111,7 +112,7 @@ fn at_end(context: &Context<'_>, cpu: CpuId) -> Option<MadeSwitch> {
         .overlapping(runs.on(cpu), context.chosen.span)
         .next_back()?;
     let run = runs.get(RunId(last));
-    let end = run.end.filter(|&end| end >= context.chosen.span.end)?;
+    let end = (context.trace.run_end(&run)).filter(|&end| end >= context.chosen.span.end)?;
     Some(MadeSwitch {
         time: end,
         cpu,
@@ -137,7 +138,7 @@ fn of_chosen_runs(context: &Context<'_>, cpu: CpuId, made: &mut Vec<MadeSwitch>)
             continue;
         }
         let before = open.take();
-        let end = before.as_ref().and_then(|before| before.end);
+        let end = before.and_then(|before| context.trace.run_end(&before));
         match (before, end) {
             (Some(before), Some(end)) if end == run.start => {
                 made.push(leave(&before, end, SwitchSide::of(&run)));
@@ -158,7 +159,7 @@ fn of_chosen_runs(context: &Context<'_>, cpu: CpuId, made: &mut Vec<MadeSwitch>)
         open = Some(run);
     }
     if let Some(run) = open
-        && let Some(end) = run.end
+        && let Some(end) = context.trace.run_end(&run)
     {
         made.push(leave(&run, end, SwitchSide::IDLE));
     }

@@ -21,7 +21,7 @@ pub(super) struct TaskCounts {
 }
 
 /// Returns the format's number of a state; `None` if it has none.
-fn number_of(state: ThreadState) -> Option<u64> {
+fn number_of(state: ThreadState) -> Option<u8> {
     match state {
         ThreadState::Running => Some(task_state::RUNNING),
         ThreadState::Runnable | ThreadState::Preempted => Some(task_state::RUNNABLE),
@@ -148,7 +148,8 @@ fn state_after(context: &Context<'_>, run: &Run) -> After {
     let rows = range.start as usize..range.end as usize;
     let starts = states.starts.get(rows).unwrap_or(&[]);
     let first = starts.partition_point(|&start| start < end.0);
-    let at_end = starts.iter().zip(range.start..).skip(first);
+    let from_end = starts.get(first..).unwrap_or(&[]);
+    let at_end = from_end.iter().zip(range.start + first as u32..);
     let at_end = at_end.take_while(|(start, _)| **start == end.0);
     let mut at_end = at_end.filter_map(|(_, row)| states.states.get(row as usize));
     match at_end.any(|&state| state != ThreadState::Running && number_of(state).is_some()) {

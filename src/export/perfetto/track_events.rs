@@ -1,9 +1,7 @@
 //! Marks as packets of track events.
 //!
-//! A thread collects marks, some thousands a piece, while other threads encode earlier pieces (`shared::pieces`). The
-//! first packet of each piece clears the interned state of the sequence, so that a piece can be read without the
-//! others; the packets of one machine in a piece share names and texts, because a reader keeps a state for each
-//! machine.
+//! A thread collects marks, some thousands a piece, while others encode the pieces before (`shared::pieces`). Names and
+//! texts have numbers in their piece's sequence (`sequences`).
 
 use super::arrows::{Arrows, Attached, number_of};
 use super::context::Context;
@@ -11,19 +9,21 @@ use super::interner::Interner;
 use super::lanes::Side;
 use super::layout::{annotation, packet, task_state, trace as top, track_event};
 use super::marks::{ArrowEnd, Mark, What};
-use super::output::{EVENT_SEQUENCE, OTHER_SEQUENCE, Output, write_machine};
+use super::output::{EVENT_SEQUENCES, OTHER_SEQUENCE, Output, write_machine};
 use super::proto::{Message, Open};
+use super::sequences::{Numbers, Sequences};
 use super::sources::Machine;
 use super::track_marks::{RowCounts, write_marks};
 use super::tracks::{TrackUuid, Tracks};
 use super::values::write_annotation;
-use crate::base::StringId;
+use super::windows::WINDOWS_IN_STRETCH;
 use crate::base::strings::exact_text;
+use crate::base::{Job, StringId};
 use crate::event::family::Family;
 use crate::event::{FieldRef, FieldSink, FieldView, FlowOp, ValueRef};
 use crate::export::ExportError;
 use crate::export::shared::arguments::{ArgValue, value_of};
-use crate::export::shared::pieces::{Give, encode_in_order};
+use crate::export::shared::pieces::{Give, encode_ahead};
 use crate::formats::events::{EventAt, EventRef, Events, FieldReader};
 use crate::query::whole_samples::whole_value;
 use crate::trace::{EventCursor, EventId, SliceId, ThreadId};
@@ -38,6 +38,8 @@ const LONE_FLOW: &[u8] = b"lone_flow";
 
 /// Marks that are encoded together.
 pub(super) struct MarkPiece {
+    /// Its number, from 0.
+    number: usize,
     /// Packets that describe the tracks that are new.
     descriptors: Vec<u8>,
     marks: Vec<Mark>,
@@ -56,18 +58,21 @@ pub(super) fn write_track_events(
     arrows: &Arrows,
     output: &mut Output<'_>,
 ) -> Result<RowCounts, ExportError> {
-    encode_in_order(
-        output.job,
-        |give| write_marks(&mut MarkWriter::new(context, arrows, give)),
+    let sequences = Sequences::default();
+    let job = output.job;
+    encode_ahead(
+        job,
+        WINDOWS_IN_STRETCH,
+        |give| write_marks(&mut MarkWriter::new(context, arrows, job, give)),
         || {
             let mut encoder = Encoder::new(context, arrows);
-            move |MarkPiece { descriptors, marks }, buffer| {
-                let mark_count = marks.len() as u64;
-                EncodedMarks {
-                    descriptors,
-                    bytes: encoder.piece(&marks, buffer),
-                    mark_count,
-                }
+            let sequences = &sequences;
+            move |piece: MarkPiece, buffer| EncodedMarks {
+                mark_count: piece.marks.len() as u64,
+                bytes: sequences.with(piece.number, |sequence, numbers| {
+                    encoder.piece(&piece.marks, buffer, sequence, numbers)
+                }),
+                descriptors: piece.descriptors,
             }
         },
         |EncodedMarks {
@@ -77,7 +82,7 @@ pub(super) fn write_track_events(
          }| {
             output.write(&descriptors)?;
             output.write(&bytes)?;
-            output.job.advance(mark_count);
+            job.advance(mark_count);
             Ok(bytes)
         },
     )
@@ -88,7 +93,11 @@ pub(super) struct MarkWriter<'a, 'g, 'p> {
     pub context: &'a Context<'a>,
     pub arrows: &'a Arrows,
     pub tracks: Tracks<'a>,
+    /// Looks up events.
+    pub events: EventCursor<'a>,
+    piece_count: usize,
     marks: Vec<Mark>,
+    job: &'a Job,
     give: &'g mut Give<'p, MarkPiece>,
 }
 
@@ -96,13 +105,17 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
     fn new(
         context: &'a Context<'a>,
         arrows: &'a Arrows,
+        job: &'a Job,
         give: &'g mut Give<'p, MarkPiece>,
     ) -> MarkWriter<'a, 'g, 'p> {
         MarkWriter {
             context,
             arrows,
             tracks: Tracks::new(context.trace, context.people),
-            marks: Vec::with_capacity(MARKS_IN_PIECE),
+            events: context.trace.events.cursor(),
+            piece_count: 0,
+            marks: Vec::new(),
+            job,
             give,
         }
     }
@@ -117,10 +130,35 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
         }
     }
 
+    /// Adds the marks of a window of time, and ends the piece unless it is small.
+    pub fn window(&mut self, marks: Vec<Mark>) -> Result<(), ExportError> {
+        match self.marks.is_empty() {
+            true => self.marks = marks,
+            false => self.marks.extend(marks),
+        }
+        while self.marks.len() > 2 * MARKS_IN_PIECE {
+            let rest = self.marks.split_off(MARKS_IN_PIECE);
+            self.flush()?;
+            self.marks = rest;
+        }
+        match self.marks.len() < MARKS_IN_PIECE / 2 {
+            true => Ok(()),
+            false => self.flush(),
+        }
+    }
+
+    /// Errors if the export was cancelled.
+    pub fn check(&self) -> Result<(), ExportError> {
+        Ok(self.job.check()?)
+    }
+
     /// Ends the piece.
     pub fn flush(&mut self) -> Result<(), ExportError> {
-        let marks = std::mem::replace(&mut self.marks, Vec::with_capacity(MARKS_IN_PIECE));
+        let marks = std::mem::take(&mut self.marks);
+        let number = self.piece_count;
+        self.piece_count += 1;
         (self.give)(MarkPiece {
+            number,
             descriptors: self.tracks.take_packets(),
             marks,
         })
@@ -130,15 +168,18 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
 struct Encoder<'a> {
     context: &'a Context<'a>,
     arrows: &'a Arrows,
-    interner: Interner,
+    /// The numbers of the piece's sequence.
+    numbers: Numbers,
+    /// The number of the piece's sequence.
+    sequence: u64,
+    /// The machine of the packet.
+    machine: Machine,
     out: Message,
     /// Looks up events; fast for events that are near each other.
     events: EventCursor<'a>,
     reader: Box<dyn FieldReader + 'a>,
     /// Reused, to avoid allocations.
     begin_fields: Vec<FieldRef<'a>>,
-    /// The machine of the last packet with ids, if a packet of this piece cleared the sequence's state.
-    cleared: Option<Machine>,
 }
 
 /// Whether a packet uses interned ids.
@@ -152,7 +193,6 @@ enum Ids {
 struct OpenPacket {
     packet: Open,
     event: Open,
-    machine: Machine,
 }
 
 impl<'a> Encoder<'a> {
@@ -160,32 +200,47 @@ impl<'a> Encoder<'a> {
         Encoder {
             context,
             arrows,
-            interner: Interner::default(),
+            numbers: Numbers::default(),
+            sequence: 0,
+            machine: Machine::HOST,
             out: Message::default(),
             events: context.trace.events.cursor(),
             reader: context.reader.field_reader(),
             begin_fields: Vec::new(),
-            cleared: None,
         }
     }
 
-    fn piece(&mut self, marks: &[Mark], buffer: Vec<u8>) -> Vec<u8> {
+    fn piece(
+        &mut self,
+        marks: &[Mark],
+        buffer: Vec<u8>,
+        sequence: usize,
+        numbers: &mut Numbers,
+    ) -> Vec<u8> {
         self.out = Message::with_buffer(buffer);
-        self.cleared = None;
-        self.interner.start_piece();
+        self.sequence = EVENT_SEQUENCES + sequence as u64;
+        std::mem::swap(&mut self.numbers, numbers);
+        self.numbers.start_piece();
         for mark in marks {
             self.mark(mark);
         }
+        std::mem::swap(&mut self.numbers, numbers);
         self.out.take()
     }
 
     fn mark(&mut self, mark: &Mark) {
         let time = mark.time;
         match mark.what {
-            What::Begin { track, slice } => self.begin(time, track, slice),
-            What::End { track, slice } => {
+            What::Begin { .. } => self.begin(mark),
+            What::End {
+                track,
+                slice,
+                has_arrows,
+            } => {
                 let open = self.open(time, track, track_event::SLICE_END);
-                self.arrows_at(slice, Side::End);
+                if has_arrows {
+                    self.arrows_at(slice, Side::End);
+                }
                 self.close(open, Ids::Unused);
             }
             What::Instant { track, event } => self.instant(time, track, event),
@@ -229,21 +284,13 @@ impl<'a> Encoder<'a> {
         let out = &mut self.out;
         let packet = out.open(top::PACKET);
         out.uint(packet::TIMESTAMP, self.context.time(time));
-        out.uint(packet::SEQUENCE, EVENT_SEQUENCE);
-        let machine = track.machine();
-        write_machine(out, machine);
-        if machine != self.cleared.unwrap_or(machine) {
-            self.cleared = None;
-            self.interner.start_piece();
-        }
+        out.uint(packet::SEQUENCE, self.sequence);
+        self.machine = track.machine();
+        write_machine(out, self.machine);
         let event = out.open(packet::TRACK_EVENT);
         out.uint(track_event::TYPE, event_type);
         out.uint(track_event::TRACK, track.0);
-        OpenPacket {
-            packet,
-            event,
-            machine,
-        }
+        OpenPacket { packet, event }
     }
 
     /// Closes the packet of a track event.
@@ -252,30 +299,31 @@ impl<'a> Encoder<'a> {
         let out = &mut self.out;
         out.close(open.event);
         if ids == Ids::Used {
-            let cleared = match self.cleared.replace(open.machine) {
-                Some(_) => 0,
-                None => packet::STATE_CLEARED,
-            };
-            out.uint(packet::SEQUENCE_FLAGS, packet::NEEDS_STATE | cleared);
-            self.interner.write_new(out, packet::INTERNED_DATA);
+            let interner = self.numbers.of(self.machine);
+            out.uint(packet::SEQUENCE_FLAGS, interner.flags());
+            interner.write_new(out, packet::INTERNED_DATA);
         }
         out.close(open.packet);
     }
 
     fn name(&mut self, name: StringId) {
-        let number = self.interner.name(self.context.trace, name);
+        let number = self.numbers.of(self.machine).name(self.context.trace, name);
         self.out.uint(track_event::NAME_ID, number);
     }
 
     fn category(&mut self, category: StringId) {
         if category != StringId::EMPTY {
-            let number = self.interner.category(self.context.trace, category);
+            let number = self
+                .numbers
+                .of(self.machine)
+                .category(self.context.trace, category);
             self.out.uint(track_event::CATEGORY_ID, number);
         }
     }
 
     fn annotation(&mut self, name: &[u8], value: &ArgValue<'_>) {
-        annotate(&mut self.out, &mut self.interner, name, value);
+        let interner = self.numbers.of(self.machine);
+        annotate(&mut self.out, interner, name, value);
     }
 
     fn arrows_at(&mut self, slice: SliceId, side: Side) {
@@ -296,7 +344,7 @@ impl<'a> Encoder<'a> {
     fn arguments(&mut self, id: EventId) {
         let mut sink = Annotations {
             out: &mut self.out,
-            interner: &mut self.interner,
+            interner: self.numbers.of(self.machine),
         };
         let events = &self.events;
         self.reader
@@ -309,7 +357,7 @@ impl<'a> Encoder<'a> {
         let mut sink = MoreAnnotations {
             own: Annotations {
                 out: &mut self.out,
-                interner: &mut self.interner,
+                interner: self.numbers.of(self.machine),
             },
             reader: self.context.reader,
             begin: &|| events.get(begin).into(),
@@ -320,12 +368,22 @@ impl<'a> Encoder<'a> {
         self.reader.read(at(events, finish, &whole), &mut sink);
     }
 
-    fn begin(&mut self, time: i64, track: TrackUuid, id: SliceId) {
-        let trace = self.context.trace;
-        let row = id.0 as usize;
-        let begin = EventId(trace.slices.begins.at(row));
-        let label = trace.slices.label(id);
-        let open = self.open(time, track, track_event::SLICE_BEGIN);
+    fn begin(&mut self, mark: &Mark) {
+        let What::Begin {
+            track,
+            slice,
+            label,
+            begin,
+            finish,
+            is_plain,
+        } = mark.what
+        else {
+            return;
+        };
+        let slices = &self.context.trace.slices;
+        let label = slices.labels.get(label as usize);
+        let label = label.copied().unwrap_or_default();
+        let open = self.open(mark.time, track, track_event::SLICE_BEGIN);
         self.category(label.category);
         self.name(label.name);
         // The fields of a traced function's call are in its ftrace events; it has no arguments.
@@ -333,17 +391,20 @@ impl<'a> Encoder<'a> {
             label.family != Family::Functions || self.context.sources.of_event(begin).is_none();
         if has_arguments {
             self.arguments(begin);
-            if let Some(finish) = trace.slices.finish(row) {
-                self.more_arguments(begin, finish);
+            if let Some(finish) = finish.get() {
+                self.more_arguments(begin, EventId(finish));
             }
         }
-        if trace.slices.is_unended(row) && trace.slices.open_end(row).is_some() {
-            self.annotation(b"end_not_seen", &ArgValue::Bool(true));
+        if !is_plain {
+            let row = slice.0 as usize;
+            if slices.is_unended(row) && slices.open_end(row).is_some() {
+                self.annotation(b"end_not_seen", &ArgValue::Bool(true));
+            }
+            if let Some(ns) = slices.own_measured(row) {
+                self.annotation(b"measured_ns", &ArgValue::Int64(ns));
+            }
+            self.arrows_at(slice, Side::Begin);
         }
-        if let Some(ns) = trace.slices.own_measured(row) {
-            self.annotation(b"measured_ns", &ArgValue::Int64(ns));
-        }
-        self.arrows_at(id, Side::Begin);
         self.close(open, Ids::Used);
     }
 
@@ -394,7 +455,7 @@ impl<'a> Encoder<'a> {
         self.close(open, Ids::Unused);
     }
 
-    fn task(&mut self, time: i64, thread: ThreadId, cpu: u32, state: u64, priority: Option<i32>) {
+    fn task(&mut self, time: i64, thread: ThreadId, cpu: u32, state: u8, priority: Option<i32>) {
         let trace = self.context.trace;
         let outer = self.out.open(top::PACKET);
         self.out.uint(packet::TIMESTAMP, self.context.time(time));
@@ -407,7 +468,7 @@ impl<'a> Encoder<'a> {
         }
         self.out
             .uint(task_state::TID, self.context.people.raw_tid(thread));
-        self.out.uint(task_state::STATE, state);
+        self.out.uint(task_state::STATE, state.into());
         if let Some(priority) = priority {
             self.out.int(task_state::PRIORITY, i64::from(priority));
         }

@@ -1,20 +1,27 @@
-//! The rows of a trace that are not ftrace events, as marks: track by track, then counters, arrows without slices,
-//! losses, runs and states.
+//! The rows of a trace that are not ftrace events, as marks: slices, instants and samples (see `windows`), then arrows
+//! without slices, losses, runs and states.
 
-use super::lanes::{Side, for_each_mark, placed_asyncs, sort_by_nesting};
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
+use super::context::Context;
+use super::lanes::{Lane, Side};
 use super::marks::{ArrowEnd, Mark, What};
 use super::sources::Machine;
 use super::tasks::{TaskCounts, for_each_task};
 use super::track_events::MarkWriter;
 use super::tracks::{Parent, TrackUuid};
+use super::windows::{Agenda, Buckets};
 use crate::base::strings::exact_text;
+use crate::base::{Maybe, StringId};
 use crate::event::Gap;
 use crate::export::ExportError;
-use crate::export::shared::layers::{Layer, Layers, PlacedSlice, placed_slices};
+use crate::export::shared::layers::{Layer, Layers};
 use crate::export::shared::losses::chosen_rows;
 use crate::tables::items::track_name;
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, EventId, GapId, InstantId, Track, TrackId, TrackKind};
+use crate::trace::{CounterTrackId, EventId, GapId, InstantId, TrackId, TrackKind};
 
 /// Numbers of rows that were written.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,18 +41,7 @@ pub(super) const LOSSES: &str = "lost events";
 pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_, '_>) -> Result<RowCounts, ExportError> {
     let mut counts = RowCounts::default();
     let context = writer.context;
-    for (number, track) in (0_u32..).zip(&context.trace.tracks) {
-        let id = TrackId(number);
-        if context.chosen.has_track(id) {
-            counts.slices += write_slices(writer, id, track)?;
-            counts.instants += write_instants(writer, id, track)?;
-        }
-    }
-    for counter in (0..context.trace.counters.tracks.len() as u32).map(CounterTrackId) {
-        if context.chosen.has_counter(counter) {
-            counts.samples += write_samples(writer, counter)?;
-        }
-    }
+    write_streams(writer, &mut counts)?;
     for point in &writer.arrows.points {
         let flow = context.trace.flows.rows.get(point.arrow as usize);
         let thread = flow.and_then(|flow| match point.end {
@@ -69,6 +65,121 @@ pub(super) fn write_marks(writer: &mut MarkWriter<'_, '_, '_>) -> Result<RowCoun
     Ok(counts)
 }
 
+/// Where marks come from that are in order of time.
+#[derive(Clone, Copy)]
+enum Source {
+    Slices(TrackId),
+    Instants(TrackId),
+    Samples(CounterTrackId),
+}
+
+/// A source of which some marks were written.
+enum Stream {
+    Slices(SliceStream),
+    Instants(InstantStream),
+    Samples(SampleStream),
+}
+
+/// Writes slices, instants and samples.
+fn write_streams(
+    writer: &mut MarkWriter<'_, '_, '_>,
+    counts: &mut RowCounts,
+) -> Result<(), ExportError> {
+    let context = writer.context;
+    let mut agenda = Agenda::new(context);
+    let sources = sources(context);
+    for (number, source) in (0_u32..).zip(&sources) {
+        if let Some(time) = source.first_time(context).get() {
+            agenda.add(number, time);
+        }
+    }
+    let mut streams: FxHashMap<u32, Stream> = FxHashMap::default();
+    for index in 0..agenda.len() {
+        let stretch = agenda.take(index);
+        let until = stretch.end();
+        let mut marks = Buckets::new(stretch.ends);
+        for number in stretch.due {
+            writer.check()?;
+            let Some(&source) = sources.get(number as usize) else {
+                continue;
+            };
+            let stream = streams.entry(number);
+            let stream = stream.or_insert_with(|| Stream::new(context, source));
+            match stream.mark_until(writer, &mut marks, until).get() {
+                Some(next) => agenda.add(number, next),
+                None => {
+                    let done = streams.remove(&number);
+                    done.into_iter().for_each(|done| done.add_to(counts));
+                }
+            }
+        }
+        for marks in marks.into_windows() {
+            writer.window(marks)?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns what is chosen, in the order in which marks of a window are written.
+fn sources(context: &Context<'_>) -> Vec<Source> {
+    let (trace, chosen) = (context.trace, context.chosen);
+    let tracks = (0..trace.tracks.len() as u32).map(TrackId);
+    let counters = (0..trace.counters.tracks.len() as u32).map(CounterTrackId);
+    let has_instants = !context.sources.has_all_events();
+    let of_tracks = tracks.filter(|&id| chosen.has_track(id)).flat_map(|id| {
+        let instants = has_instants.then_some(Source::Instants(id));
+        std::iter::once(Source::Slices(id)).chain(instants)
+    });
+    let counters = counters.filter(|&id| chosen.has_counter(id));
+    of_tracks.chain(counters.map(Source::Samples)).collect()
+}
+
+impl Source {
+    /// Returns when its first mark may be.
+    fn first_time(self, context: &Context<'_>) -> Maybe<i64> {
+        match self {
+            Source::Slices(id) => Lane::first_start(context.trace, context.chosen, id),
+            Source::Instants(id) => InstantStream::new(context, id).next(context),
+            Source::Samples(id) => SampleStream::new(context, id).next(context),
+        }
+    }
+}
+
+impl Stream {
+    fn new(context: &Context<'_>, source: Source) -> Stream {
+        match source {
+            Source::Slices(id) => Stream::Slices(SliceStream {
+                lane: Lane::new(context.trace, context.chosen, id),
+                tracks: LayerTracks::new(context, id),
+            }),
+            Source::Instants(id) => Stream::Instants(InstantStream::new(context, id)),
+            Source::Samples(id) => Stream::Samples(SampleStream::new(context, id)),
+        }
+    }
+
+    /// Adds the marks before `until`; returns when the next one may be, if there is one.
+    fn mark_until(
+        &mut self,
+        writer: &mut MarkWriter<'_, '_, '_>,
+        marks: &mut Buckets<Mark>,
+        until: i64,
+    ) -> Maybe<i64> {
+        match self {
+            Stream::Slices(slices) => slices.mark_until(writer, marks, until),
+            Stream::Instants(instants) => instants.mark_until(writer, marks, until),
+            Stream::Samples(samples) => samples.mark_until(writer, marks, until),
+        }
+    }
+
+    fn add_to(self, counts: &mut RowCounts) {
+        match self {
+            Stream::Slices(slices) => counts.slices += slices.lane.count,
+            Stream::Instants(instants) => counts.instants += instants.count,
+            Stream::Samples(samples) => counts.samples += samples.count,
+        }
+    }
+}
+
 /// The tracks of the file for the layers of a track of the trace.
 struct LayerTracks {
     id: TrackId,
@@ -78,11 +189,12 @@ struct LayerTracks {
 }
 
 impl LayerTracks {
-    fn new(writer: &MarkWriter<'_, '_, '_>, id: TrackId, kind: TrackKind) -> LayerTracks {
-        let name = track_name(writer.context.trace, id).into_owned();
+    fn new(context: &Context<'_>, id: TrackId) -> LayerTracks {
+        let name = track_name(context.trace, id).into_owned();
+        let track = context.trace.tracks.get(id.0 as usize);
         LayerTracks {
             id,
-            kind,
+            kind: track.map_or(TrackKind::Nobody, |track| track.kind),
             name: match name.is_empty() {
                 true => UNNAMED_ASYNC.to_owned(),
                 false => name,
@@ -127,126 +239,241 @@ impl LayerTracks {
     }
 }
 
-fn write_slices(
-    writer: &mut MarkWriter<'_, '_, '_>,
-    id: TrackId,
-    track: &Track,
-) -> Result<u64, ExportError> {
-    let context = writer.context;
-    let mut placed: Vec<PlacedSlice> = match track.kind {
-        TrackKind::Async(_) => placed_asyncs(context.trace, context.chosen, id),
-        _ => placed_slices(context.trace, context.chosen, id),
-    };
-    sort_by_nesting(context.trace, &mut placed);
-    placed.retain(|placed| !context.is_derived_slice(placed.slice));
-    let mut tracks = LayerTracks::new(writer, id, track.kind);
-    for_each_mark(context.trace, &placed, |mark| {
-        let track = tracks.of(writer, mark.layer);
-        let slice = mark.slice;
-        writer.mark(Mark {
-            time: mark.time,
-            what: match mark.side {
-                Side::Begin => What::Begin { track, slice },
-                Side::End => What::End { track, slice },
-            },
-        })
-    })?;
-    Ok(placed.len() as u64)
+/// The slices of a track.
+struct SliceStream {
+    lane: Lane,
+    tracks: LayerTracks,
 }
 
-fn write_instants(
-    writer: &mut MarkWriter<'_, '_, '_>,
-    id: TrackId,
-    track: &Track,
-) -> Result<u64, ExportError> {
-    let context = writer.context;
-    let mut own: Option<TrackUuid> = None;
-    let mut count = 0;
-    if context.sources.has_all_events() {
-        return Ok(count);
-    }
-    let events = context.trace.events.cursor();
-    for at in track.instants.clone() {
-        let event = context.trace.instants.event(InstantId(at));
-        let time = events.time(event);
-        if !context.chosen.span.contains(time)
-            || !context.chosen.has_point(id, event)
-            || context.sources.of_event(event).is_some()
-        {
-            continue;
-        }
-        // Points of an asynchronous track are on a track beside those of its slices.
-        let own_track = match own {
-            Some(known) => known,
-            None => LayerTracks::new(writer, id, track.kind).of(writer, Layer::Own),
-        };
-        own = Some(own_track);
-        writer.mark(Mark {
-            time: time.0,
-            what: What::Instant {
-                track: own_track,
-                event,
-            },
-        })?;
-        count += 1;
-    }
-    Ok(count)
-}
-
-fn write_samples(
-    writer: &mut MarkWriter<'_, '_, '_>,
-    id: CounterTrackId,
-) -> Result<u64, ExportError> {
-    let context = writer.context;
-    let counters = &context.trace.counters;
-    let Some(counter) = counters.tracks.get(id.0 as usize) else {
-        return Ok(0);
-    };
-    let start = context.chosen.span.start.0;
-    let inside = counters
-        .in_force(counter, context.chosen.span)
-        .filter(|&row| {
-            let time = counters.times.get(row as usize);
-            time.is_some_and(|&time| time >= start) && context.chosen.has_sample(id, row)
-        });
-    let before = context.chosen.sample_at_start(id);
-    let mut own: Option<TrackUuid> = None;
-    let mut count = 0;
-    for row in before.into_iter().chain(inside) {
-        let event = counters.events.get(row as usize).copied().map(EventId);
-        if event.is_some_and(|event| context.is_derived(event)) {
-            continue;
-        }
-        let track = match own {
-            Some(known) => known,
-            None => {
-                let tracks = &mut writer.tracks;
-                let parent = match counter.scope {
-                    CounterScope::Global => {
-                        let machine = context.sources.of_counter(id);
-                        Parent::Machine(machine.unwrap_or(Machine::HOST))
+impl SliceStream {
+    fn mark_until(
+        &mut self,
+        writer: &mut MarkWriter<'_, '_, '_>,
+        marks: &mut Buckets<Mark>,
+        until: i64,
+    ) -> Maybe<i64> {
+        let (tracks, context) = (&mut self.tracks, writer.context);
+        let slices = &context.trace.slices;
+        self.lane.marks_until(context, until, |mark| {
+            let track = tracks.of(writer, mark.layer);
+            let slice = mark.slice;
+            let row = slice.0 as usize;
+            let has_arrows = writer.arrows.has_any(slice);
+            let what = match mark.side {
+                Side::Begin => {
+                    let begin = slices.begins.at(row);
+                    What::Begin {
+                        track,
+                        slice,
+                        label: slices.label_ids.at(row),
+                        begin: EventId(begin),
+                        finish: slices.finishes.get(row, begin),
+                        is_plain: !has_arrows
+                            && !slices.is_unended(row)
+                            && slices.own_measured(row).is_none(),
                     }
-                    CounterScope::Cpu(cpu) => Parent::Track(tracks.cpu(cpu)),
-                    CounterScope::Process(process) => Parent::Track(tracks.process(process)),
-                    CounterScope::Thread(thread) => Parent::Track(tracks.thread(thread)),
-                };
-                let name = exact_text(context.trace.strings.bytes(counter.name));
-                tracks.counter(&name, parent)
-            }
-        };
-        own = Some(track);
-        let time = counters.times.get(row as usize).copied();
-        writer.mark(Mark {
-            time: time.unwrap_or(start).max(start),
-            what: What::Sample {
-                track,
-                counter: id.0,
-                row,
-            },
-        })?;
-        count += 1;
+                }
+                Side::End => What::End {
+                    track,
+                    slice,
+                    has_arrows,
+                },
+            };
+            let time = mark.time;
+            marks.add(time, Mark { time, what });
+        });
+        self.lane.next()
     }
-    Ok(count)
+}
+
+/// The instants of a track.
+struct InstantStream {
+    id: TrackId,
+    /// The rows that are left.
+    rows: Range<u32>,
+    own: Option<TrackUuid>,
+    count: u64,
+}
+
+impl InstantStream {
+    fn new(context: &Context<'_>, id: TrackId) -> InstantStream {
+        let trace = context.trace;
+        let track = trace.tracks.get(id.0 as usize);
+        let rows = track.map_or(0..0, |track| track.instants.clone());
+        let time = |row: u32| trace.events.time(trace.instants.event(InstantId(row)));
+        let span = context.chosen.span;
+        let from = first_that(&rows, |row| time(row) >= span.start);
+        let until = first_that(&(from..rows.end), |row| time(row) >= span.end);
+        InstantStream {
+            id,
+            rows: from..until,
+            own: None,
+            count: 0,
+        }
+    }
+
+    fn next(&self, context: &Context<'_>) -> Maybe<i64> {
+        match self.rows.is_empty() {
+            true => Maybe::NONE,
+            false => {
+                let event = context.trace.instants.event(InstantId(self.rows.start));
+                Maybe::new(context.trace.events.time(event).0)
+            }
+        }
+    }
+
+    fn mark_until(
+        &mut self,
+        writer: &mut MarkWriter<'_, '_, '_>,
+        marks: &mut Buckets<Mark>,
+        until: i64,
+    ) -> Maybe<i64> {
+        let context = writer.context;
+        for row in self.rows.clone() {
+            let event = context.trace.instants.event(InstantId(row));
+            let time = writer.events.time(event).0;
+            if time >= until {
+                return Maybe::new(time);
+            }
+            self.rows.start = row + 1;
+            if !context.chosen.has_point(self.id, event)
+                || context.sources.of_event(event).is_some()
+            {
+                continue;
+            }
+            // Points of an asynchronous track are on a track beside those of its slices.
+            let track = match self.own {
+                Some(known) => known,
+                None => LayerTracks::new(context, self.id).of(writer, Layer::Own),
+            };
+            self.own = Some(track);
+            self.count += 1;
+            let what = What::Instant { track, event };
+            marks.add(time, Mark { time, what });
+        }
+        Maybe::NONE
+    }
+}
+
+/// Returns the first of `rows` for which `is_it` is true, as it must be for all after that one.
+fn first_that(rows: &Range<u32>, is_it: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (rows.start, rows.end);
+    while low < high {
+        let middle = low.midpoint(high);
+        match is_it(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
+}
+
+/// The samples of a counter.
+struct SampleStream {
+    id: CounterTrackId,
+    /// The sample that is valid at the range's start, if it is not yet written.
+    before: Option<u32>,
+    /// The rows that are left.
+    rows: Range<u32>,
+    own: Option<TrackUuid>,
+    count: u64,
+}
+
+impl SampleStream {
+    fn new(context: &Context<'_>, id: CounterTrackId) -> SampleStream {
+        let counters = &context.trace.counters;
+        let span = context.chosen.span;
+        let counter = counters.tracks.get(id.0 as usize);
+        let rows = counter.map_or(0..0, |counter| counters.in_force(counter, span));
+        let time = |row: u32| counters.times.get(row as usize).copied();
+        let from = first_that(&rows, |row| time(row) >= Some(span.start.0));
+        SampleStream {
+            id,
+            before: context.chosen.sample_at_start(id),
+            rows: from..rows.end,
+            own: None,
+            count: 0,
+        }
+    }
+
+    fn next(&self, context: &Context<'_>) -> Maybe<i64> {
+        let times = &context.trace.counters.times;
+        let first = (!self.rows.is_empty()).then_some(self.rows.start);
+        let first = first.and_then(|row| times.get(row as usize));
+        let start = context.chosen.span.start.0;
+        let before = self.before.map(|_| start);
+        before.or(first.copied()).map_or(Maybe::NONE, Maybe::new)
+    }
+
+    fn mark_until(
+        &mut self,
+        writer: &mut MarkWriter<'_, '_, '_>,
+        marks: &mut Buckets<Mark>,
+        until: i64,
+    ) -> Maybe<i64> {
+        let context = writer.context;
+        let counters = &context.trace.counters;
+        if let Some(row) = self.before.take() {
+            self.mark(writer, marks, row, context.chosen.span.start.0);
+        }
+        for row in self.rows.clone() {
+            let time = counters.times.get(row as usize).copied();
+            let time = time.unwrap_or(i64::MAX);
+            if time >= until {
+                return Maybe::new(time);
+            }
+            self.rows.start = row + 1;
+            if context.chosen.has_sample(self.id, row) {
+                self.mark(writer, marks, row, time);
+            }
+        }
+        Maybe::NONE
+    }
+
+    fn mark(
+        &mut self,
+        writer: &mut MarkWriter<'_, '_, '_>,
+        marks: &mut Buckets<Mark>,
+        row: u32,
+        time: i64,
+    ) {
+        let context = writer.context;
+        let event = context.trace.counters.events.get(row as usize);
+        let event = event.copied().map(EventId);
+        if event.is_some_and(|event| context.is_derived(event)) {
+            return;
+        }
+        let track = match self.own {
+            Some(known) => known,
+            None => counter_track(writer, self.id),
+        };
+        self.own = Some(track);
+        self.count += 1;
+        let what = What::Sample {
+            track,
+            counter: self.id.0,
+            row,
+        };
+        marks.add(time, Mark { time, what });
+    }
+}
+
+fn counter_track(writer: &mut MarkWriter<'_, '_, '_>, id: CounterTrackId) -> TrackUuid {
+    let context = writer.context;
+    let counter = context.trace.counters.tracks.get(id.0 as usize);
+    let scope = counter.map_or(CounterScope::Global, |counter| counter.scope);
+    let name = counter.map_or(StringId::EMPTY, |counter| counter.name);
+    let tracks = &mut writer.tracks;
+    let parent = match scope {
+        CounterScope::Global => {
+            let machine = context.sources.of_counter(id);
+            Parent::Machine(machine.unwrap_or(Machine::HOST))
+        }
+        CounterScope::Cpu(cpu) => Parent::Track(tracks.cpu(cpu)),
+        CounterScope::Process(process) => Parent::Track(tracks.process(process)),
+        CounterScope::Thread(thread) => Parent::Track(tracks.thread(thread)),
+    };
+    tracks.counter(&exact_text(context.trace.strings.bytes(name)), parent)
 }
 
 /// Writes flow events that make no arrow as instants.

@@ -7,7 +7,7 @@ use super::layout::annotation;
 use super::plan::ValueKind;
 use super::proto::{FieldNumber, Message};
 use crate::base::strings::exact_text;
-use crate::event::{FieldView, Value, ValueRef};
+use crate::event::{FieldNumber as NumberValue, FieldView, Value, ValueRef};
 use crate::export::shared::arguments::{ArgValue, LongText};
 
 /// Returns the text of a value; numbers are decimal.
@@ -152,6 +152,24 @@ pub(super) fn write_typed(
         },
     }
     true
+}
+
+/// Writes a number as a field of a message of Perfetto's own that is no text: as `write_typed` does.
+#[inline]
+pub(super) fn write_number(
+    message: &mut Message,
+    number: FieldNumber,
+    kind: Kind,
+    value: NumberValue,
+) {
+    let bits = match value {
+        NumberValue::Int(value) => value.cast_unsigned(),
+        NumberValue::UInt(value) | NumberValue::Pointer(value) => value,
+    };
+    match kind {
+        Kind::UInt32 => message.uint(number, u64::from(bits as u32)),
+        _ => message.uint(number, bits),
+    }
 }
 
 /// Writes a list as a text, as [`Value`] prints it.

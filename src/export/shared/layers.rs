@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use crate::base::Maybe;
 use crate::export::Chosen;
-use crate::trace::{SliceId, Trace, TrackId};
+use crate::trace::{SliceId, Slices, Trace, TrackId};
 
 /// The thread of its track on which a slice is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -54,9 +54,9 @@ impl<T: Default> Layers<T> {
     }
 
     /// Returns all values, with their layers in order.
-    pub fn into_all(self) -> impl Iterator<Item = (Layer, T)> {
-        let crossing = (0..).map(Layer::Crossing).zip(self.crossing);
-        std::iter::once((Layer::Own, self.own)).chain(crossing)
+    pub fn all_mut(&mut self) -> impl Iterator<Item = (Layer, &mut T)> {
+        let crossing = (0..).map(Layer::Crossing).zip(&mut self.crossing);
+        std::iter::once((Layer::Own, &mut self.own)).chain(crossing)
     }
 }
 
@@ -111,42 +111,52 @@ pub(crate) fn placed_slices(
     chosen: &Chosen<'_>,
     track: TrackId,
 ) -> Vec<PlacedSlice> {
-    let slices = &trace.slices;
-    let found = found_slices(trace, chosen, track);
-    // By layer: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
-    let mut open: Layers<Vec<Maybe<i64>>> = Layers::default();
-    // The threads of the slices that moved off the track's own thread: their children follow them.
-    let mut moved: FxHashMap<u32, Layer> = FxHashMap::default();
-    let mut placed = Vec::with_capacity(found.len());
-    for FoundSlice {
-        start,
-        depth,
-        slice,
-    } in found
-    {
+    let mut placer = LayerPlacer::default();
+    found_slices(trace, chosen, track)
+        .into_iter()
+        .map(|found| placer.place(&trace.slices, found))
+        .collect()
+}
+
+/// Places the slices of a track, which come in order of time, outer ones first.
+#[derive(Default)]
+pub(crate) struct LayerPlacer {
+    /// By layer: the ends of its open slices, in ns. Invariant: they decrease, so that the last is the innermost.
+    open: Layers<Vec<Maybe<i64>>>,
+    /// The threads of the slices that moved off the track's own thread: their children follow them.
+    moved: FxHashMap<u32, Layer>,
+}
+
+impl LayerPlacer {
+    /// Returns the next slice with its thread.
+    pub fn place(&mut self, slices: &Slices, found: FoundSlice) -> PlacedSlice {
+        let FoundSlice {
+            start,
+            depth,
+            slice,
+        } = found;
         let end = slices.open_end(slice as usize);
-        let layer_around = match moved.is_empty() {
+        let layer_around = match self.moved.is_empty() {
             true => None,
-            false => (slices.parent(slice as usize)).and_then(|parent| moved.get(&parent.0)),
+            false => (slices.parent(slice as usize)).and_then(|parent| self.moved.get(&parent.0)),
         };
         let mut layer = layer_around.copied().unwrap_or(Layer::Own);
-        let ends = open.of(layer);
+        let ends = self.open.of(layer);
         while ends.pop_if(|end| *end <= start).is_some() {}
         if ends.last().is_some_and(|around| *around < end) {
             layer = Layer::Crossing(depth);
+            let ends = self.open.of(layer);
+            while ends.pop_if(|end| *end <= start).is_some() {}
         }
-        let ends = open.of(layer);
-        while ends.pop_if(|end| *end <= start).is_some() {}
-        ends.push(end);
+        self.open.of(layer).push(end);
         if layer != Layer::Own {
-            moved.insert(slice, layer);
+            self.moved.insert(slice, layer);
         }
-        placed.push(PlacedSlice {
+        PlacedSlice {
             slice: SliceId(slice),
             layer,
             start,
             end,
-        });
+        }
     }
-    placed
 }

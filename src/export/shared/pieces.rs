@@ -45,6 +45,26 @@ pub(crate) fn encode_in_order<P, E, W, R>(
     job: &Job,
     produce: impl FnOnce(&mut Give<'_, P>) -> Result<R, ExportError> + Send,
     worker: impl Fn() -> W + Sync,
+    write: impl FnMut(E) -> Result<Vec<u8>, ExportError>,
+) -> Result<R, ExportError>
+where
+    P: Send,
+    E: Send,
+    R: Send,
+    W: FnMut(P, Vec<u8>) -> E,
+{
+    encode_ahead(job, 1, produce, worker, write)
+}
+
+/// As [`encode_in_order`], if `produce` makes many pieces at a time: `ahead` of them may wait for a worker.
+///
+/// # Errors
+/// As `encode_in_order`.
+pub(crate) fn encode_ahead<P, E, W, R>(
+    job: &Job,
+    ahead: usize,
+    produce: impl FnOnce(&mut Give<'_, P>) -> Result<R, ExportError> + Send,
+    worker: impl Fn() -> W + Sync,
     mut write: impl FnMut(E) -> Result<Vec<u8>, ExportError>,
 ) -> Result<R, ExportError>
 where
@@ -58,7 +78,7 @@ where
     for _ in 0..2 * worker_count + 2 {
         let _kept = give_buffer.send(Vec::new());
     }
-    let (give_piece, pieces) = sync_channel(worker_count);
+    let (give_piece, pieces) = sync_channel(worker_count.max(ahead));
     let work = Arc::new(Mutex::new(Work { buffers, pieces }));
     let (give_encoded, encoded) = channel();
     std::thread::scope(|scope| {

@@ -123,6 +123,7 @@ impl FieldFormat {
     }
 
     /// The field as one number, sign-extended if it is signed. `None` if it is not a number or is outside the record.
+    #[inline]
     #[must_use]
     pub fn number(&self, record: &[u8], endian: Endian) -> Option<u64> {
         let offset = self.offset as usize;
@@ -143,6 +144,7 @@ impl FieldFormat {
 }
 
 /// The number in `bytes`; `None` unless there are 1, 2, 4 or 8 of them.
+#[inline]
 #[must_use]
 pub(crate) fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
     Some(match bytes.len() {
@@ -155,6 +157,7 @@ pub(crate) fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
 }
 
 /// Sign-extends a number of `size` bytes to 64 bits.
+#[inline]
 #[must_use]
 pub(crate) fn sign_extend(value: u64, size: u32) -> u64 {
     match size {

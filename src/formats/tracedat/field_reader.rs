@@ -3,10 +3,12 @@
 use super::buffers::CpuPages;
 use super::decoder::{Decoder, Memory};
 use super::describe::{push_more_text, value_in};
+use super::event_format::{FieldFormat, Shape};
 use super::file::{Page, TraceFile};
-use super::kind::{Kind, More};
+use super::kind::{Kind, More, NumberSort};
+use crate::base::Endian;
 use crate::event::detail::TEXT;
-use crate::event::{ExactTexts, FieldRole, FieldSink, FieldView, Value, ValueRef};
+use crate::event::{ExactTexts, FieldNumber, FieldRole, FieldSink, FieldView, Value, ValueRef};
 use crate::formats::events::EventAt;
 
 /// The page of the last event.
@@ -93,6 +95,26 @@ impl<'a> RecordFields<'a> {
     }
 }
 
+/// Returns what `value_in` does, if it is a number that is no truth value.
+#[inline]
+fn number_in(
+    field: &FieldFormat,
+    sort: NumberSort,
+    record: &[u8],
+    endian: Endian,
+) -> Option<FieldNumber> {
+    if field.shape != Shape::Plain {
+        return None;
+    }
+    let number = field.number(record, endian)?;
+    match sort {
+        NumberSort::Bool if number < 2 => None,
+        NumberSort::Address => Some(FieldNumber::Pointer(number)),
+        _ if field.is_signed => Some(FieldNumber::Int(number as i64)),
+        _ => Some(FieldNumber::UInt(number)),
+    }
+}
+
 fn pass_fields(
     decoder: &Decoder,
     kind: &Kind,
@@ -109,6 +131,10 @@ fn pass_fields(
         sink.common_flags(&value_in(field, sort, record, endian, list));
     }
     for (field, sort) in kind.own_fields.iter().filter_map(|&index| place(index)) {
+        if let Some(number) = number_in(field, sort, record, endian) {
+            sink.number(&field.name, number);
+            continue;
+        }
         let value = value_in(field, sort, record, endian, list);
         sink.field(FieldView {
             name: &field.name,

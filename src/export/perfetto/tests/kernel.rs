@@ -6,7 +6,7 @@ use super::{Read, exported, opened};
 use crate::base::{TimeSpan, Timestamp};
 use crate::export::Selection;
 use crate::load::LoadedTrace;
-use crate::trace::ThreadId;
+use crate::trace::{CpuId, Run, RunId, ThreadId};
 
 /// A context switch, as its own fields: time, CPU, thread that leaves, its state, thread that comes.
 type Switch = (u64, u64, u64, u64, u64);
@@ -244,6 +244,34 @@ CPU:1 [LOST 12 EVENTS]
 }
 
 #[test]
+fn a_run_whose_end_was_not_seen_has_no_switch_in_a_choice_of_cpus() {
+    let path =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/function-graph.dat");
+    let loaded = crate::load::open(&path, &crate::base::Job::default()).unwrap();
+    let cpu = CpuId(0);
+    let selection = Selection {
+        cpus: vec![cpu],
+        ..Selection::all()
+    };
+    let switches = switches(&exported(&loaded, &selection));
+    let left: Vec<(u64, u64)> = switches
+        .iter()
+        .filter(|(_, _, from, ..)| *from != 0)
+        .map(|&(time, _, from, ..)| (time, from))
+        .collect();
+    let trace = loaded.trace.as_ref();
+    let runs = trace.runs.on(cpu).map(|row| trace.runs.get(RunId(row)));
+    let runs: Vec<Run> = runs.collect();
+    let ended = runs.iter().filter_map(|run| {
+        let end = trace.run_end(run)?.0.cast_unsigned();
+        Some((end, trace.thread(run.thread).tid))
+    });
+    let ended: Vec<(u64, u64)> = ended.collect();
+    assert!(ended.len() < runs.iter().filter(|run| run.end.is_some()).count());
+    assert_eq!(left, ended);
+}
+
+#[test]
 fn runs_of_other_formats_are_task_states() {
     let path =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/syscalls-part.fxt");
@@ -252,7 +280,7 @@ fn runs_of_other_formats_are_task_states() {
     let running: Vec<(u64, u64, u64)> = read
         .messages(packet::GENERIC_TASK_STATE)
         .iter()
-        .filter(|(_, state)| number(state, task_state::STATE) == task_state::RUNNING)
+        .filter(|(_, state)| number(state, task_state::STATE) == u64::from(task_state::RUNNING))
         .map(|(packet, state)| {
             let cpu = number(state, task_state::CPU);
             (
@@ -266,7 +294,7 @@ fn runs_of_other_formats_are_task_states() {
     let runs = &loaded.trace.runs;
     let expected: Vec<(u64, u64, u64)> = (0..runs.len() as u32)
         .map(|row| {
-            let run = runs.get(crate::trace::RunId(row));
+            let run = runs.get(RunId(row));
             let cpu = loaded.trace.cpus[run.cpu.0 as usize].number;
             let tid = loaded.trace.thread(run.thread).tid;
             (run.start.0.cast_unsigned(), u64::from(cpu), tid)

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::layout::{annotation, interned, packet, track, track_event};
+use super::super::sequences::SEQUENCES;
 use super::read::{ReadField, fields_of, first, number, text};
 use super::{Read, exported, opened};
 use crate::base::{TimeSpan, Timestamp};
@@ -32,15 +33,17 @@ fn entries(tables: &mut BTreeMap<(u32, u64), String>, data: &[ReadField]) {
 
 /// Returns all track events, with their ids resolved as a reader does.
 fn events(read: &Read) -> Vec<Event> {
-    let mut tables = BTreeMap::new();
+    let mut of_sequences: BTreeMap<u64, BTreeMap<(u32, u64), String>> = BTreeMap::new();
     let mut events = Vec::new();
     for (packet, event) in read.messages(packet::TRACK_EVENT) {
+        let tables = of_sequences.entry(number(packet, packet::SEQUENCE));
+        let tables = tables.or_default();
         let flags = first(packet, packet::SEQUENCE_FLAGS).map_or(0, ReadField::number);
         if flags & packet::STATE_CLEARED != 0 {
             tables.clear();
         }
         if let Some(data) = first(packet, packet::INTERNED_DATA) {
-            entries(&mut tables, &fields_of(data.bytes()));
+            entries(tables, &fields_of(data.bytes()));
         }
         let resolve = |table: u32, id: u64| tables[&(table, id)].clone();
         let name = first(&event, track_event::NAME_ID);
@@ -128,19 +131,19 @@ fn crossing_slices_are_on_a_child_of_their_track() {
 }
 
 #[test]
-fn texts_that_come_again_are_interned_and_every_piece_stands_alone() {
+fn texts_that_come_again_are_interned_once_in_a_sequence() {
     let mut text = String::from("[");
-    for at in 0..9_000 {
+    for at in 0..40_000 {
         text.push_str(&format!(
             r#"{{"ph":"X","name":"work","pid":1,"tid":2,"ts":{at},"dur":0.5,"args":{{"file":"/tmp/{}.c","n":{at}}}}},"#,
             at % 7,
         ));
     }
-    text.push_str(r#"{"ph":"i","name":"last","pid":1,"tid":2,"ts":9001,"s":"t"}]"#);
+    text.push_str(r#"{"ph":"i","name":"last","pid":1,"tid":2,"ts":40001,"s":"t"}]"#);
     let read = exported(&opened("a.json", &text), &Selection::all());
     let events = events(&read);
     let begins: Vec<_> = events.iter().filter(|event| event.kind == BEGIN).collect();
-    assert_eq!(begins.len(), 9_000);
+    assert_eq!(begins.len(), 40_000);
     for (at, begin) in begins.iter().enumerate() {
         let file = format!("/tmp/{}.c", at % 7);
         let expected = [("file".to_owned(), file), ("n".to_owned(), at.to_string())];
@@ -151,7 +154,11 @@ fn texts_that_come_again_are_interned_and_every_piece_stands_alone() {
         let flags = first(packet, packet::SEQUENCE_FLAGS);
         flags.is_some_and(|flags| flags.number() & packet::STATE_CLEARED != 0)
     });
-    assert!(cleared.count() > 1);
+    assert_eq!(cleared.count(), SEQUENCES);
+    let all = read.messages(packet::TRACK_EVENT);
+    let sequence = |at: usize| number(all[at].0, packet::SEQUENCE);
+    let changes = (1..all.len()).filter(|&at| sequence(at) != sequence(at - 1));
+    assert!(changes.count() > SEQUENCES);
 }
 
 #[test]
