@@ -75,7 +75,7 @@ enum Source {
 
 /// A source of which some marks were written.
 enum Stream {
-    Slices(SliceStream),
+    Slices(Box<SliceStream>),
     Instants(InstantStream),
     Samples(SampleStream),
 }
@@ -148,10 +148,10 @@ impl Source {
 impl Stream {
     fn new(context: &Context<'_>, source: Source) -> Stream {
         match source {
-            Source::Slices(id) => Stream::Slices(SliceStream {
+            Source::Slices(id) => Stream::Slices(Box::new(SliceStream {
                 lane: Lane::new(context.trace, context.chosen, id),
                 tracks: LayerTracks::new(context, id),
-            }),
+            })),
             Source::Instants(id) => Stream::Instants(InstantStream::new(context, id)),
             Source::Samples(id) => Stream::Samples(SampleStream::new(context, id)),
         }
