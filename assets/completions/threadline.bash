@@ -1672,12 +1672,16 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__report)
-            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --from --until --no-flags --ts-diff --cpu --filter --offset --date --read-as --compiler-traces --memory --help"
+            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --ts-diff --ts-check --raw-ts --nodate --align-ts --offset --from --until --no-flags --cpu --filter --date --read-as --compiler-traces --memory --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1711,10 +1715,6 @@ _threadline() {
                     return 0
                     ;;
                 -i)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --offset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

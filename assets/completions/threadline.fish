@@ -59,6 +59,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand info" -l compiler-
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s O -d 'How functions are shown: parent, offset, indent=0, tailprint, depth (trace.dat)' -r
@@ -67,7 +68,6 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s F -l fi
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s r -d 'The raw fields of these events (a regular expression); may be repeated (trace.dat)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s n -d 'No plugins for these events (a regular expression); may be repeated (trace.dat)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s i -d 'A trace, as trace-cmd takes it' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
@@ -88,12 +88,16 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s L -d 'A
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s G -d 'Accepted as in trace-cmd, without effect: it is for --profile'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s q -d 'Accepted as in trace-cmd, without effect: formats are read without warnings'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s V -d 'Accepted as in trace-cmd, without effect: there are no messages about plugins'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'The time from the line before to each line (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-check -d 'Warn of each event whose time is before that of the event before it on its CPU (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l raw-ts -d 'Times as they were recorded, without any correction (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l nodate -d 'Times without what record --date or --ts-offset added (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l align-ts -d 'Times since the first event of all files (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s t -d 'Full time stamps instead of microseconds'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s N -d 'No plugins: only each event\'s own print format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s R -d 'Raw field values'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s l -d 'The columns of the latency format'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-flags -d 'Leave out the latency-flags column, as trace-cmd before 3.2 did'
-complete -c threadline -n "__fish_threadline_using_subcommand report" -l ts-diff -d 'The time from the line before to each line (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s w -d 'How long threads waited from wakeup to switch (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out the events that match the filters after this option'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s I -d 'Leave out events in hard interrupts (trace.dat)'
