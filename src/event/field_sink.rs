@@ -48,7 +48,7 @@ impl<'f> FieldView<'f> {
 
 /// A whole number as a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldNumber {
+pub enum NumberValue {
     /// [`ValueRef::Int`].
     Int(i64),
     /// [`ValueRef::UInt`].
@@ -57,12 +57,12 @@ pub enum FieldNumber {
     Pointer(u64),
 }
 
-impl From<FieldNumber> for ValueRef<'static> {
-    fn from(number: FieldNumber) -> ValueRef<'static> {
+impl From<NumberValue> for ValueRef<'static> {
+    fn from(number: NumberValue) -> ValueRef<'static> {
         match number {
-            FieldNumber::Int(value) => ValueRef::Int(value),
-            FieldNumber::UInt(value) => ValueRef::UInt(value),
-            FieldNumber::Pointer(value) => ValueRef::Pointer(value),
+            NumberValue::Int(value) => ValueRef::Int(value),
+            NumberValue::UInt(value) => ValueRef::UInt(value),
+            NumberValue::Pointer(value) => ValueRef::Pointer(value),
         }
     }
 }
@@ -76,7 +76,7 @@ pub trait FieldSink {
     fn field(&mut self, field: FieldView<'_>);
 
     /// Receives an argument that is a number, as most are.
-    fn number(&mut self, name: &str, number: FieldNumber) {
+    fn number(&mut self, name: &str, number: NumberValue) {
         self.field(FieldView::of_number(name, &number.into()));
     }
 }

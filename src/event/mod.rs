@@ -34,7 +34,7 @@ pub use detail::{EventDetail, Value};
 pub(crate) use detail::{Field, STACK};
 pub use field_ref::{ExactTexts, FieldRef, ValueRef};
 pub(crate) use field_role::{FieldRole, InstantScope};
-pub use field_sink::{FieldNumber, FieldSink, FieldView};
+pub use field_sink::{FieldSink, FieldView, NumberValue};
 pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, RecordedImage, RecordedLife, ThreadEntry};

@@ -21,7 +21,7 @@ use super::proto::Message;
 use super::sources::Machine;
 use super::values::{StateBits, number_of, text_of, write_described, write_number, write_typed};
 use crate::base::strings::exact_text;
-use crate::event::{FieldNumber, FieldSink, FieldView, ThreadKey, ValueRef};
+use crate::event::{FieldSink, FieldView, NumberValue, ThreadKey, ValueRef};
 use crate::formats::events::{EventAt, EventRef, FieldReader};
 use crate::trace::segments::Event;
 
@@ -179,7 +179,7 @@ impl FieldSink for TypedSink<'_, '_> {
         self.seen |= u32::from(is_written) << index;
     }
 
-    fn number(&mut self, name: &str, number: FieldNumber) {
+    fn number(&mut self, name: &str, number: NumberValue) {
         let form = self.form;
         let index = form.index(self.at, name);
         let of_message = index.and_then(|index| form.event_type.fields.get(index));
@@ -292,14 +292,14 @@ impl FieldSink for DescribedSink<'_> {
         });
     }
 
-    fn number(&mut self, name: &str, number: FieldNumber) {
+    fn number(&mut self, name: &str, number: NumberValue) {
         let of_message = self.form.fields.get(self.at);
         self.at += 1;
         let at = self.at as u32;
         let kind = of_message.filter(|of_message| is_same(&of_message.name, name));
         match (kind.map(|of_message| of_message.kind), number) {
-            (Some(ValueKind::Int), FieldNumber::Int(value)) => self.out.int(at, value),
-            (Some(ValueKind::UInt), FieldNumber::UInt(value) | FieldNumber::Pointer(value)) => {
+            (Some(ValueKind::Int), NumberValue::Int(value)) => self.out.int(at, value),
+            (Some(ValueKind::UInt), NumberValue::UInt(value) | NumberValue::Pointer(value)) => {
                 self.out.uint(at, value);
             }
             _ => self.fits = false,

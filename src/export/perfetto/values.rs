@@ -7,7 +7,7 @@ use super::layout::annotation;
 use super::plan::ValueKind;
 use super::proto::{FieldNumber, Message};
 use crate::base::strings::exact_text;
-use crate::event::{FieldNumber as NumberValue, FieldView, Value, ValueRef};
+use crate::event::{FieldView, NumberValue, Value, ValueRef};
 use crate::export::shared::arguments::{ArgValue, LongText};
 
 /// Returns the text of a value; numbers are decimal.
@@ -142,12 +142,8 @@ pub(super) fn write_typed(
                 message.uint(number, value);
             }
         }
-        (Kind::UInt32, value) => match number_of(value) {
-            Some(value) => message.uint(number, u64::from(value as u32)),
-            None => return false,
-        },
         (_, value) => match number_of(value) {
-            Some(value) => message.int(number, value),
+            Some(value) => write_number(message, number, kind, NumberValue::Int(value)),
             None => return false,
         },
     }

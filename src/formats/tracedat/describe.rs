@@ -9,7 +9,7 @@ use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
-use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, Value, ValueRef};
+use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, NumberValue, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
 
 /// Most elements of an array that are shown.
@@ -289,6 +289,26 @@ fn value_ref<'r>(
     value_in(field, sort, record, endian, &mut Vec::new())
 }
 
+/// Returns the value of a field that is one number and no truth value; `None` for every other field.
+#[inline]
+pub(super) fn number_in(
+    field: &FieldFormat,
+    sort: NumberSort,
+    record: &[u8],
+    endian: Endian,
+) -> Option<NumberValue> {
+    if field.shape != Shape::Plain {
+        return None;
+    }
+    let number = field.number(record, endian)?;
+    match sort {
+        NumberSort::Bool if number < 2 => None,
+        NumberSort::Address => Some(NumberValue::Pointer(number)),
+        _ if field.is_signed => Some(NumberValue::Int(number as i64)),
+        _ => Some(NumberValue::UInt(number)),
+    }
+}
+
 /// Returns the value of a field; a list takes the memory of `list`, which is empty.
 #[inline]
 pub(super) fn value_in<'r>(
@@ -299,12 +319,11 @@ pub(super) fn value_in<'r>(
     list: &mut Vec<Value>,
 ) -> ValueRef<'r> {
     match field.shape {
-        Shape::Plain => match (field.number(record, endian), sort) {
-            (None, _) => ValueRef::Null,
-            (Some(number), NumberSort::Bool) if number < 2 => ValueRef::Bool(number == 1),
-            (Some(number), NumberSort::Address) => ValueRef::Pointer(number),
-            (Some(number), _) if field.is_signed => ValueRef::Int(number as i64),
-            (Some(number), _) => ValueRef::UInt(number),
+        Shape::Plain => match number_in(field, sort, record, endian) {
+            Some(number) => number.into(),
+            // What is no number is a bool, or not in the record.
+            None => (field.number(record, endian))
+                .map_or(ValueRef::Null, |number| ValueRef::Bool(number == 1)),
         },
         Shape::DataLocs => {
             let strings = (0..field.size as usize / 4).map(|i| {

@@ -2,13 +2,11 @@
 
 use super::buffers::CpuPages;
 use super::decoder::{Decoder, Memory};
-use super::describe::{push_more_text, value_in};
-use super::event_format::{FieldFormat, Shape};
+use super::describe::{number_in, push_more_text, value_in};
 use super::file::{Page, TraceFile};
-use super::kind::{Kind, More, NumberSort};
-use crate::base::Endian;
+use super::kind::{Kind, More};
 use crate::event::detail::TEXT;
-use crate::event::{ExactTexts, FieldNumber, FieldRole, FieldSink, FieldView, Value, ValueRef};
+use crate::event::{ExactTexts, FieldRole, FieldSink, FieldView, Value, ValueRef};
 use crate::formats::events::EventAt;
 
 /// The page of the last event.
@@ -92,26 +90,6 @@ impl<'a> RecordFields<'a> {
             }
         }
         true
-    }
-}
-
-/// Returns what `value_in` does, if it is a number that is no truth value.
-#[inline]
-fn number_in(
-    field: &FieldFormat,
-    sort: NumberSort,
-    record: &[u8],
-    endian: Endian,
-) -> Option<FieldNumber> {
-    if field.shape != Shape::Plain {
-        return None;
-    }
-    let number = field.number(record, endian)?;
-    match sort {
-        NumberSort::Bool if number < 2 => None,
-        NumberSort::Address => Some(FieldNumber::Pointer(number)),
-        _ if field.is_signed => Some(FieldNumber::Int(number as i64)),
-        _ => Some(FieldNumber::UInt(number)),
     }
 }
 
