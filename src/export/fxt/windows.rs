@@ -22,6 +22,7 @@ pub(crate) fn write_windows(
 ) -> Result<(), ExportError> {
     encode_in_order(
         job,
+        1,
         |give| (0..items.cuts.len()).try_for_each(give),
         || {
             let mut window = Window::default();

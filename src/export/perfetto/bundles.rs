@@ -79,6 +79,7 @@ pub(super) fn write_events(
     let mut count = 0;
     encode_in_order(
         output.job,
+        1,
         |give| give_chunks(context, extra, switches, give),
         || {
             let mut bundles = Bundles::new(context, &gaps, &symbols);

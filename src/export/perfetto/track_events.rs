@@ -23,7 +23,7 @@ use crate::event::family::Family;
 use crate::event::{FieldRef, FieldSink, FieldView, FlowOp, ValueRef};
 use crate::export::ExportError;
 use crate::export::shared::arguments::{ArgValue, value_of};
-use crate::export::shared::pieces::{Give, encode_ahead};
+use crate::export::shared::pieces::{Give, encode_in_order};
 use crate::formats::events::{EventAt, EventRef, Events, FieldReader};
 use crate::query::whole_samples::whole_value;
 use crate::trace::{EventCursor, EventId, SliceId, ThreadId};
@@ -60,7 +60,7 @@ pub(super) fn write_track_events(
 ) -> Result<RowCounts, ExportError> {
     let sequences = Sequences::default();
     let job = output.job;
-    encode_ahead(
+    encode_in_order(
         job,
         WINDOWS_IN_STRETCH,
         |give| write_marks(&mut MarkWriter::new(context, arrows, job, give)),

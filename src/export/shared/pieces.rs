@@ -37,30 +37,12 @@ impl<P> Work<P> {
 }
 
 /// Encodes the pieces that `produce` makes, and passes them to `write` in the same order; `write` returns a buffer that
-/// is no longer needed. `worker` makes the encoder of one worker thread. Returns the result of `produce`.
+/// is no longer needed. `worker` makes the encoder of one worker thread. Up to `ahead` pieces may wait for a worker, or
+/// as many as there are workers: more than 1 where `produce` makes many at a time. Returns the result of `produce`.
 ///
 /// # Errors
 /// The first error of `write` or `produce`; the job was cancelled.
 pub(crate) fn encode_in_order<P, E, W, R>(
-    job: &Job,
-    produce: impl FnOnce(&mut Give<'_, P>) -> Result<R, ExportError> + Send,
-    worker: impl Fn() -> W + Sync,
-    write: impl FnMut(E) -> Result<Vec<u8>, ExportError>,
-) -> Result<R, ExportError>
-where
-    P: Send,
-    E: Send,
-    R: Send,
-    W: FnMut(P, Vec<u8>) -> E,
-{
-    encode_ahead(job, 1, produce, worker, write)
-}
-
-/// As [`encode_in_order`], if `produce` makes many pieces at a time: `ahead` of them may wait for a worker.
-///
-/// # Errors
-/// As `encode_in_order`.
-pub(crate) fn encode_ahead<P, E, W, R>(
     job: &Job,
     ahead: usize,
     produce: impl FnOnce(&mut Give<'_, P>) -> Result<R, ExportError> + Send,
@@ -142,6 +124,7 @@ mod tests {
         let mut written = Vec::new();
         let result = encode_in_order(
             job,
+            1,
             |give| {
                 for number in 0..count {
                     give(number)?;
