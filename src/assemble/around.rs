@@ -89,9 +89,7 @@ impl<'a> Around<'a> {
         let slices = &tables.slices;
         let track = tracks::of_kind(&tables.tracks, TrackKind::Thread(thread));
         let track = track.and_then(|id| tables.tracks.get(id.0 as usize));
-        let rows = track.map_or(&[][..], |track| {
-            &slices.rows[track.rows.start as usize..track.rows.end as usize]
-        });
+        let rows = track.map_or(&[][..], |track| slices.rows_of(track));
         let row = |row: &SliceRow| Row {
             start: i64::MIN,
             end: Maybe::new(i64::MIN),

@@ -8,7 +8,6 @@
 //! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
 
 use std::hash::Hash;
-use std::ops::Range;
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -175,7 +174,7 @@ fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
     let slices = &ground.tables.slices;
     let is_async = |track: &&Track| matches!(track.kind, TrackKind::Async(_));
     let tracks = tracks.iter().filter(is_async);
-    let rows = tracks.flat_map(|track| slices.rows.get(as_range(&track.rows)).unwrap_or_default());
+    let rows = tracks.flat_map(|track| slices.rows_of(track));
     let ids = rows.flat_map(|row| row.slices.clone());
     let outer = ids.filter(|&id| slices.parent(id as usize).is_none());
     let events = &ground.recorded.events;
@@ -191,10 +190,6 @@ fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
         .collect();
     all.par_sort_unstable_by_key(|it| (it.thread.0, it.start, it.slice.0));
     all
-}
-
-fn as_range(rows: &Range<u32>) -> Range<usize> {
-    rows.start as usize..rows.end as usize
 }
 
 /// Returns the slice of `asyncs` that the mark's thread began last, if it contains the mark or ends with it.

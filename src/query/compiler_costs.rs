@@ -159,12 +159,9 @@ pub(super) fn compilers(trace: &Trace) -> FxHashSet<ProcessId> {
         .map(|label| label.compiler_work(&trace.strings) == CompilerWork::Compilation)
         .collect();
     let has_one = |track: &&Track| {
-        let rows = slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let ids = rows
-            .into_iter()
-            .flatten()
+        let ids = slices
+            .rows_of(track)
+            .iter()
             .flat_map(|row| row.slices.clone());
         ids.map(|slice| slices.label_ids.at(slice as usize) as usize)
             .any(|label| is_one.get(label) == Some(&true))
@@ -211,10 +208,7 @@ impl Ground<'_> {
         costs: &mut Costs,
     ) {
         let slices = &self.trace.slices;
-        let rows = slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let of_rows = (0_u32..).zip(rows.into_iter().flatten());
+        let of_rows = (0_u32..).zip(slices.rows_of(track));
         let mut all: Vec<(i64, u32, u32)> = of_rows
             .flat_map(|(depth, row)| row.slices.clone().map(move |slice| (depth, slice)))
             .map(|(depth, slice)| (slices.starts.at(slice as usize), depth, slice))

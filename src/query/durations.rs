@@ -122,9 +122,8 @@ pub fn durations(
 }
 
 fn rows_of<'a>(trace: &'a Trace, area: &Area) -> Vec<&'a SliceRow> {
-    let rows = &trace.slices.rows;
     let lanes = match &area.lanes {
-        Lanes::All => return rows.iter().collect(),
+        Lanes::All => return trace.slices.rows.iter().collect(),
         Lanes::Of(lanes) => lanes,
         Lanes::Both { .. } => return Vec::new(),
     };
@@ -141,9 +140,6 @@ fn rows_of<'a>(trace: &'a Trace, area: &Area) -> Vec<&'a SliceRow> {
         .into_iter()
         .filter_map(|id| trace.tracks.get(id as usize));
     tracks
-        .flat_map(|track| {
-            let range = track.rows.start as usize..track.rows.end as usize;
-            rows.get(range).unwrap_or(&[])
-        })
+        .flat_map(|track| trace.slices.rows_of(track))
         .collect()
 }

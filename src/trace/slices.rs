@@ -7,8 +7,8 @@ use super::overlap::contains;
 use super::packed::Packed;
 use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
-use super::tracks::TrackId;
-use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp};
+use super::tracks::{Track, TrackId};
+use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp, order};
 use crate::event::SliceKind;
 use crate::event::family::Family;
 use std::ops::Range;
@@ -386,20 +386,19 @@ impl Slices {
         first as u32..(last.max(first)) as u32
     }
 
+    /// Returns the rows of a track, the topmost first; no row if the trace has none of its rows.
+    #[must_use]
+    pub(crate) fn rows_of(&self, track: &Track) -> &[SliceRow] {
+        let rows = track.rows.start as usize..track.rows.end as usize;
+        self.rows.get(rows).unwrap_or(&[])
+    }
+
     /// Returns the first slice of `row` for which `is_it` is true, else the row's end. `is_it` must be true for all
     /// slices after that one.
     #[must_use]
     pub(crate) fn first_that(&self, row: &SliceRow, is_it: impl Fn(usize) -> bool) -> u32 {
-        let (mut low, mut high) = (row.slices.start, row.slices.end);
-        while low < high {
-            let middle = low.midpoint(high);
-            if is_it(middle as usize) {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        low
+        let rows = row.slices.start as usize..row.slices.end as usize;
+        order::first_not(rows, |slice| !is_it(slice)) as u32
     }
 
     /// Allocated heap memory in bytes.

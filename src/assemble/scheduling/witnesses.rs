@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
-use crate::base::Timestamp;
+use crate::base::{Timestamp, order};
 use crate::trace::{EventCursor, EventId, Events, ThreadId};
 
 /// Evidence from the events between two switches of a CPU, if a switch is missing between them.
@@ -159,15 +159,8 @@ impl<'a> CpuEvents<'a> {
 
 /// Returns the first event of a lane for which `is_later` holds; its end if there is none.
 fn first_that(lane: &Range<u32>, is_later: impl Fn(EventId) -> bool) -> u32 {
-    let (mut low, mut high) = (lane.start, lane.end);
-    while low < high {
-        let middle = low.midpoint(high);
-        match is_later(EventId(middle)) {
-            true => high = middle,
-            false => low = middle + 1,
-        }
-    }
-    low
+    let events = lane.start as usize..lane.end as usize;
+    order::first_not(events, |event| !is_later(EventId(event as u32))) as u32
 }
 
 impl Stretch<'_> {

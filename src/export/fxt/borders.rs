@@ -333,8 +333,7 @@ impl<'a> Items<'a> {
         let chosen = tracks.filter(|(number, _)| self.chosen.has_track(TrackId(*number as u32)));
         chosen.flat_map(move |(number, track)| {
             let form = self.form(number as u32);
-            let rows = track.rows.start as usize..track.rows.end as usize;
-            let rows = trace.slices.rows.get(rows).unwrap_or_default();
+            let rows = trace.slices.rows_of(track);
             rows.iter().map(move |row| RowForm { row, form })
         })
     }

@@ -47,8 +47,7 @@ impl BeginsAround {
         let of_track = |track: &Track| {
             let mut found: FxHashMap<u32, BeginAround> = FxHashMap::default();
             let mut starting = Vec::new();
-            let rows = track.rows.start as usize..track.rows.end as usize;
-            let rows = slices.rows.get(rows).unwrap_or_default();
+            let rows = slices.rows_of(track);
             for index in rows.iter().flat_map(|row| row.slices.clone()) {
                 let start = slices.starts.at(index as usize);
                 let parent = slices.parent(index as usize);
@@ -144,10 +143,7 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
     if begins.are_innermost {
         return Form::AsCame;
     }
-    let rows = slices
-        .rows
-        .get(track.rows.start as usize..track.rows.end as usize)
-        .unwrap_or(&[]);
+    let rows = slices.rows_of(track);
     let is_innermost = |index: u32| slices.label(SliceId(index)).family.closes_innermost();
     // These pair the same way when they are read back.
     if rows.iter().all(|row| row.slices.clone().all(is_innermost)) {

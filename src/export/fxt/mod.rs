@@ -376,11 +376,8 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
         if !chosen.has_track(TrackId(number as u32)) {
             continue;
         }
-        let rows = trace
-            .slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let slices: usize = rows.unwrap_or(&[]).iter().map(|row| row.slices.len()).sum();
+        let rows = trace.slices.rows_of(track);
+        let slices: usize = rows.iter().map(|row| row.slices.len()).sum();
         counted.push((slices + track.instants.len(), koids));
     }
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));

@@ -73,10 +73,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadI
         if !is_async || !chosen.has_track(TrackId(number as u32)) {
             continue;
         }
-        let rows = slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let rows = rows.unwrap_or_default().iter();
+        let rows = slices.rows_of(track).iter();
         for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
                 meet(EventId(slices.begins.at(slice as usize)));

@@ -209,8 +209,7 @@ impl Search<'_> {
             if !self.chosen.has_track(TrackId(number as u32)) {
                 continue;
             }
-            let rows = track.rows.start as usize..track.rows.end as usize;
-            for row in trace.slices.rows.get(rows).unwrap_or_default() {
+            for row in trace.slices.rows_of(track) {
                 let first = trace.slices.overlapping(row, span).next();
                 let first = first.map(|first| first as usize);
                 begins.extend(

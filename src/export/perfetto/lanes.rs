@@ -92,9 +92,8 @@ impl Lane {
     }
 
     fn rows(trace: &Trace, track: TrackId) -> &[SliceRow] {
-        let row = trace.tracks.get(track.0 as usize);
-        let rows = row.map_or(0..0, |row| row.rows.start as usize..row.rows.end as usize);
-        trace.slices.rows.get(rows).unwrap_or(&[])
+        let track = trace.tracks.get(track.0 as usize);
+        track.map_or(&[], |track| trace.slices.rows_of(track))
     }
 
     /// Returns the slices of a track, of which none is marked.

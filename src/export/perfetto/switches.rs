@@ -235,8 +235,7 @@ impl Candidates<'_> {
             if !chosen.has_track(TrackId(number)) {
                 continue;
             }
-            let rows = track.rows.start as usize..track.rows.end as usize;
-            for row in trace.slices.rows.get(rows).unwrap_or(&[]) {
+            for row in trace.slices.rows_of(track) {
                 let rows = trace.slices.overlapping(row, chosen.span);
                 // Only the first and the last slice of a row can reach out of the range.
                 let ends = [rows.start, rows.end.saturating_sub(1)];

@@ -14,7 +14,7 @@ use super::track_events::MarkWriter;
 use super::tracks::{Parent, TrackUuid};
 use super::windows::{Agenda, Buckets};
 use crate::base::strings::exact_text;
-use crate::base::{Maybe, StringId};
+use crate::base::{Maybe, StringId, order};
 use crate::event::Gap;
 use crate::export::ExportError;
 use crate::export::shared::layers::{Layer, Layers};
@@ -302,8 +302,8 @@ impl InstantStream {
         let rows = track.map_or(0..0, |track| track.instants.clone());
         let time = |row: u32| trace.events.time(trace.instants.event(InstantId(row)));
         let span = context.chosen.span;
-        let from = first_that(&rows, |row| time(row) >= span.start);
-        let until = first_that(&(from..rows.end), |row| time(row) >= span.end);
+        let from = first_not_before(&rows, |row| time(row) < span.start);
+        let until = first_not_before(&(from..rows.end), |row| time(row) < span.end);
         InstantStream {
             id,
             rows: from..until,
@@ -355,17 +355,10 @@ impl InstantStream {
     }
 }
 
-/// Returns the first of `rows` for which `is_it` is true, as it must be for all after that one.
-fn first_that(rows: &Range<u32>, is_it: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (rows.start, rows.end);
-    while low < high {
-        let middle = low.midpoint(high);
-        match is_it(middle) {
-            true => high = middle,
-            false => low = middle + 1,
-        }
-    }
-    low
+/// Returns the first of `rows` that is not before a time.
+fn first_not_before(rows: &Range<u32>, is_before: impl Fn(u32) -> bool) -> u32 {
+    let rows = rows.start as usize..rows.end as usize;
+    order::first_not(rows, |row| is_before(row as u32)) as u32
 }
 
 /// The samples of a counter.
@@ -386,7 +379,7 @@ impl SampleStream {
         let counter = counters.tracks.get(id.0 as usize);
         let rows = counter.map_or(0..0, |counter| counters.in_force(counter, span));
         let time = |row: u32| counters.times.get(row as usize).copied();
-        let from = first_that(&rows, |row| time(row) >= Some(span.start.0));
+        let from = first_not_before(&rows, |row| time(row) < Some(span.start.0));
         SampleStream {
             id,
             before: context.chosen.sample_at_start(id),

@@ -46,9 +46,7 @@ impl AsyncIds {
     fn choose(&mut self, trace: &Trace, track: &Track, next: &mut u64) {
         let slices = &trace.slices;
         let mut order: Vec<u32> = slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize)
-            .unwrap_or(&[])
+            .rows_of(track)
             .iter()
             .flat_map(|row| row.slices.clone())
             .collect();
@@ -108,12 +106,9 @@ fn take(next: &mut u64) -> u64 {
 
 /// Returns the event of a track's first slice, or else of its first point.
 fn first_event(trace: &Trace, track: &Track) -> Option<EventId> {
-    let rows = trace
+    let slice = trace
         .slices
-        .rows
-        .get(track.rows.start as usize..track.rows.end as usize);
-    let slice = rows
-        .unwrap_or(&[])
+        .rows_of(track)
         .iter()
         .find_map(|row| row.slices.clone().next());
     let event = match slice {

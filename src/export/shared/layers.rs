@@ -87,8 +87,7 @@ pub(crate) fn found_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -
     let Some(row) = trace.tracks.get(track.0 as usize) else {
         return Vec::new();
     };
-    let rows = row.rows.start as usize..row.rows.end as usize;
-    let rows = slices.rows.get(rows).unwrap_or(&[]);
+    let rows = slices.rows_of(row);
     let mut found = Vec::new();
     for (depth, row) in (0_u32..).zip(rows) {
         let inside = slices.overlapping(row, chosen.span);

@@ -336,8 +336,7 @@ fn chunks(on: &OnCpus<'_>) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     for &of in &on.tracks {
         let track = on.trace.tracks.get(of.track.0 as usize);
-        let rows = track.map_or(0..0, |it| it.rows.start as usize..it.rows.end as usize);
-        for row in slices.rows.get(rows).unwrap_or_default() {
+        for row in track.map_or(&[][..], |track| slices.rows_of(track)) {
             let inside = slices.overlapping(row, on.span);
             for first in inside.clone().step_by(CHUNK as usize) {
                 let end = inside.end.min(first.saturating_add(CHUNK));

@@ -160,10 +160,7 @@ impl<'a> Merge<'a> {
         let Some(track) = trace.tracks.get(id.0 as usize) else {
             return;
         };
-        let rows = slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let rows = rows.unwrap_or_default();
+        let rows = slices.rows_of(track);
         let inside = rows.iter().map(|row| slices.overlapping(row, span));
         let inside: Vec<Range<u32>> = inside.filter(|slices| !slices.is_empty()).collect();
         let length = |slice: u32| length(SliceId(slice)).map(Length::certain);

@@ -195,11 +195,7 @@ impl Scan<'_> {
             return trace.span.start;
         };
         let track = &trace.tracks[id.0 as usize];
-        let rows = trace
-            .slices
-            .rows
-            .get(track.rows.start as usize..track.rows.end as usize);
-        let slices = rows.unwrap_or(&[]).iter();
+        let slices = trace.slices.rows_of(track).iter();
         let slices = slices.filter_map(|row| trace.slices.starts.get(row.slices.start as usize));
         let first = slices.min().map(Timestamp);
         first.unwrap_or(trace.span.start)

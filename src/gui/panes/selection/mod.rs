@@ -420,11 +420,8 @@ fn first_shown(trace: &Trace, area: &Area) -> Shown {
 fn has_slices(trace: &Trace, id: TrackId, span: TimeSpan) -> bool {
     let slices = &trace.slices;
     let rows = trace.tracks.get(id.0 as usize);
-    let rows = rows.and_then(|track| {
-        let rows = track.rows.start as usize..track.rows.end as usize;
-        slices.rows.get(rows)
-    });
-    rows.unwrap_or(&[]).iter().any(|row| {
+    let rows = rows.map_or(&[][..], |track| slices.rows_of(track));
+    rows.iter().any(|row| {
         let range = row.slices.start as usize..row.slices.end as usize;
         let after = slices
             .starts
