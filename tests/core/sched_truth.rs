@@ -91,7 +91,9 @@ fn a_wait_begins_with_the_event_that_shows_that_the_thread_had_left() {
             "2670407".to_owned(),
             "runnable".to_owned(),
         );
-        assert_eq!(own[1], wait, "{file}: {own:?}");
+        // When it left is not known: its run's end is no later than the wait.
+        assert_eq!(own[2], wait, "{file}: {own:?}");
+        assert_eq!((&*own[0].2, &*own[1].2), ("running", "unknown"));
     }
 }
 
@@ -601,9 +603,8 @@ fn nobody_runs_where_another_thread_was_seen() {
         assert!(runs.len() >= count && events.len() > 100, "{}", runs.len());
         for run in &runs {
             let start = number(run, "ts");
-            let end = run["dur"]
-                .parse::<i64>()
-                .map_or(i64::MAX, |dur| start + dur);
+            // A run of unknown length claims nothing.
+            let end = run["dur"].parse::<i64>().map_or(start, |dur| start + dur);
             let is_inside = |event: &&Row| {
                 let ts = number(event, "ts");
                 event["cpu"] == run["cpu"] && start < ts && ts < end
@@ -612,6 +613,41 @@ fn nobody_runs_where_another_thread_was_seen() {
                 assert_eq!(event["tid"], run["tid"], "{name}: {event:?} in {run:?}");
             }
         }
+    }
+}
+
+/// The switches fit, but another thread recorded an event between them: the first thread left and came back unseen.
+#[test]
+fn a_thread_that_left_and_came_back_ran_only_where_it_was_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000100", (9, "S"), 7),
+        waking(0, "5.000200", (7, "d..2."), 20),
+        waking(0, "5.000300", (8, "d..2."), 21),
+        waking(0, "5.000400", (7, "d..2."), 22),
+        switch(0, "5.000500", (7, "S"), 9),
+        switch(0, "5.000900", (9, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "back.ftrace", &text);
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let all = rows(&["table", "runs", &file]);
+        let own = all.iter().filter(|run| run["tid"] == "7");
+        let own: Vec<_> = own.map(|run| (&*run["ts"], &*run["dur"])).collect();
+        assert_eq!(own, [("5000100000", "\\N"), ("5000400000", "100000")]);
+        let states = states_of(&file, "7");
+        let told: Vec<_> = states.iter().map(|row| (row.0, &*row.2)).collect();
+        assert_eq!(
+            told,
+            [
+                (5_000_100_000, "running"),
+                (5_000_200_000, "unknown"),
+                (5_000_400_000, "running"),
+                (5_000_500_000, "sleeping"),
+            ],
+            "{file}"
+        );
     }
 }
 

@@ -4,9 +4,10 @@
 //! the first switch of a CPU takes off has run since that CPU's first event, if that was earlier: a CPU's events are
 //! recorded by the thread that runs. The same holds after a hole in the CPU's recording. A run in progress where a hole
 //! begins ends there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that
-//! ran, switches were lost between: the open run ends, in an unknown state, at the first event that another thread
-//! recorded on the CPU, or at the switch if there is none; the mismatch is counted. The thread that is taken off has
-//! run since the first of its events that directly precede the switch, without an event of another thread between them.
+//! ran, or if another thread recorded events before it, switches are missing: the mismatch is counted. The open run then
+//! lasted at least until its thread's last event before those of others: it ends there, in an unknown state and
+//! unfinished. The thread that is taken off has run since the first of its events that directly precede the switch,
+//! without an event of another thread between them.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
@@ -52,7 +53,7 @@ pub(crate) struct Scheduling {
     pub runs: Runs,
     /// The states of each thread.
     pub states: States,
-    /// The threads that still ran where events of their CPU were lost, and until when each was seen to run.
+    /// The threads whose runs ended unseen, and until when each was seen to run.
     pub lost: Vec<CutEnd>,
     /// Count of switches that do not match the run before them.
     pub diagnostics: Diagnostics,

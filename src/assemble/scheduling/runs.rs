@@ -3,6 +3,7 @@
 use std::mem::take;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use super::super::cuts::CutEnd;
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
@@ -24,8 +25,11 @@ pub(crate) struct CpuRuns {
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
-    /// The threads that still ran where events of the CPU were lost, and until when each was seen to run.
+    /// The threads whose runs ended unseen, where events of the CPU were lost or are missing, and until when each was
+    /// seen to run.
     lost: Vec<CutEnd>,
+    /// If the last run has no end: what the events after it show.
+    open: Option<Witnessed>,
 }
 
 pub(super) fn runs_of_cpus(
@@ -34,7 +38,7 @@ pub(super) fn runs_of_cpus(
     losses: &Losses,
 ) -> Vec<CpuRuns> {
     let lanes = lanes_of_cpus(recorded);
-    cpus.into_par_iter()
+    let mut cpus: Vec<CpuRuns> = (cpus.into_par_iter())
         .map_init(Vec::new, |rows, of| {
             let cpu = of.number;
             join_in_order(&of.own, |row| row.time, rows);
@@ -43,12 +47,41 @@ pub(super) fn runs_of_cpus(
                 holes: losses.gaps_of(CpuId(cpu)),
             };
             let witness = CpuEvents {
-                events: &recorded.events,
+                cursor: recorded.events.cursor(),
                 lanes: lanes.get(cpu as usize).map_or(&[], Vec::as_slice),
             };
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
-        .collect()
+        .collect();
+    leave_for_elsewhere(&mut cpus);
+    cpus
+}
+
+/// Ends the last runs of CPUs that have no end, if their threads ran on other CPUs later: the switches that ended them
+/// are missing.
+fn leave_for_elsewhere(cpus: &mut [CpuRuns]) {
+    let open = cpus.iter().filter(|cpu| cpu.open.is_some());
+    let last = |cpu: &CpuRuns| Some((*cpu.runs.threads.last()?, *cpu.runs.starts.last()?));
+    let open: FxHashMap<u32, i64> = open.filter_map(last).collect();
+    let mut elsewhere: FxHashMap<u32, i64> = FxHashMap::default();
+    for runs in cpus.iter().map(|cpu| &cpu.runs) {
+        for (thread, &start) in runs.threads.iter().zip(&runs.starts) {
+            if open.get(thread).is_some_and(|&since| start > since) {
+                let latest = elsewhere.entry(*thread).or_insert(start);
+                *latest = start.max(*latest);
+            }
+        }
+    }
+    for cpu in cpus {
+        let Some(seen) = cpu.open.take() else {
+            continue;
+        };
+        if let Some((thread, since)) = last(cpu)
+            && elsewhere.get(&thread).is_some_and(|&start| start > since)
+        {
+            cpu.leave_unseen(seen);
+        }
+    }
 }
 
 /// Takes the list of threads that still ran where events of their CPU were lost out of `cpus`; returns it.
@@ -83,13 +116,12 @@ pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usiz
     runs
 }
 
-/// Ends runs where their thread begins to run on another CPU: the switch that ended the first run was lost.
+/// Ends runs where their thread begins to run on another CPU: the clocks of CPUs may differ a little.
 fn end_before_elsewhere(runs: &mut Runs) {
     for range in &runs.of_thread {
         let list = &runs.by_thread[range.start as usize..range.end as usize];
         for pair in list.windows(2) {
             let (run, next) = (pair[0] as usize, pair[1] as usize);
-            // A run without a recorded end lasts until the trace's end at first.
             if runs.ends[run] > runs.starts[next] {
                 runs.ends[run] = Maybe::new(runs.starts[next].max(runs.starts[run]));
                 runs.end_states[run] = ThreadState::Unknown;
@@ -147,9 +179,7 @@ pub(crate) fn runs_of_cpu(
             before = None;
         }
         let seen = match before {
-            Some(before)
-                if before.next != row.prev && before.next.is_some() && row.prev.is_some() =>
-            {
+            Some(before) if before.next.is_some() && row.prev.is_some() => {
                 witness.between(before, row, &mut seen_threads)
             }
             _ => Witnessed::default(),
@@ -162,7 +192,7 @@ pub(crate) fn runs_of_cpu(
         });
         let since = since.or(seen.prev_since);
         if is_open {
-            all.end(row, seen.left_by);
+            all.end(row, seen);
         }
         if let Some(start) = since.filter(|&start| start < row.time)
             && (!is_open || seen.prev_since.is_some())
@@ -180,14 +210,13 @@ pub(crate) fn runs_of_cpu(
         before = Some(row);
     }
     if let Some(last) = rows.last() {
-        let left_by = witness.left_by(last, &mut seen_threads);
-        let left_by = left_by.map(|time| time.0);
+        let seen = witness.after(last, &mut seen_threads);
         let lost_from = holes.next().map(|hole| hole.from);
-        match (left_by, lost_from) {
+        match (seen.left_by, lost_from) {
             _ if !is_open => {}
-            (Some(left), lost) if lost.is_none_or(|lost| left < lost) => all.leave(left),
+            (Some(left), lost) if lost.is_none_or(|lost| left < lost) => all.leave_unseen(seen),
             (_, Some(lost)) => all.lose_in_hole(lost),
-            _ => {}
+            _ => all.open = Some(seen),
         }
     }
     let sightings = seen_threads.into_all().into_iter();
@@ -200,45 +229,55 @@ pub(crate) fn runs_of_cpu(
 }
 
 impl CpuRuns {
-    /// Ends the latest run with a switch; `left_by` is when another thread was seen on the CPU before it, in ns.
-    fn end(&mut self, row: &SwitchRow, left_by: Option<i64>) {
+    /// Ends the latest run with a switch; `seen` is what the events before it show.
+    fn end(&mut self, row: &SwitchRow, seen: Witnessed) {
         let runs = &mut self.runs;
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
         let thread = Some(ThreadId(runs.threads[last]));
-        if thread == row.prev && row.content == SwitchContent::Runs {
-            // This switch records no state: if a state followed, the file has another switch that records it.
+        if thread == row.prev && seen.left_by.is_none() {
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
-            return;
-        }
-        if thread == row.prev {
-            runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
-            runs.end_states[last] = row.prev_state;
+            // A switch that records only runs has no state: if one followed, the file has another switch for it.
+            if row.content != SwitchContent::Runs {
+                runs.end_states[last] = row.prev_state;
+            }
             return;
         }
         // A switch from idle to idle only ends the run: our own FXT export writes it where the state after a run is
         // unknown.
         let is_only_an_end = row.prev == row.next && row.prev == Some(ThreadId::IDLE);
         self.mismatches += u64::from(!is_only_an_end);
-        let goes_on = thread == row.next && left_by.is_none();
-        match goes_on {
-            true => runs.ends[last] = Maybe::new(row.time.max(runs.starts[last])),
-            false => match left_by {
-                Some(time) => self.leave(time),
-                None => self.lose(row.time, To::stops_running_on(self.cpu)),
-            },
+        if row.prev.is_some() && !is_only_an_end {
+            self.leave_unseen(seen);
+        } else if thread == row.next {
+            runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
+        } else {
+            self.lose(row.time, To::stops_running_on(self.cpu));
         }
     }
 
-    /// Ends the latest run at `time` (ns), where another thread recorded an event.
-    fn leave(&mut self, time: i64) {
-        self.lose(time, To::had_left(self.cpu));
+    /// Ends the latest run, whose switch off the CPU is missing, at the last time at which its thread was seen to run.
+    fn leave_unseen(&mut self, seen: Witnessed) {
+        let Some(&start) = self.runs.starts.last() else {
+            return;
+        };
+        let until = seen.seen_until.map_or(start, |until| until.max(start));
+        let to = match seen.left_by {
+            Some(left_by) if left_by <= until => To::had_left(self.cpu),
+            _ => To::stops_running_on(self.cpu),
+        };
+        self.lose_open(until, to);
     }
 
     /// Ends the latest run at `time` (ns), where a hole begins: it lasted at least until then.
     fn lose_in_hole(&mut self, time: i64) {
-        self.lose(time, To::stops_running_on(self.cpu));
+        self.lose_open(time, To::stops_running_on(self.cpu));
+    }
+
+    /// As [`CpuRuns::lose`], for a run that lasted at least until `time`.
+    fn lose_open(&mut self, time: i64, to: To) {
+        self.lose(time, to);
         let runs = &self.runs;
         let last = runs.threads.last().zip(runs.ends.last());
         let last = last.and_then(|(&thread, end)| Some((ThreadId(thread), Timestamp(end.get()?))));
@@ -316,13 +355,14 @@ mod tests {
 
     impl Witness for OfTwoPairs {
         fn between(&self, first: &SwitchRow, second: &SwitchRow, _: &mut Sightings) -> Witnessed {
-            let of = |left_by, prev_since| Witnessed {
+            let of = |seen_until, left_by, prev_since| Witnessed {
+                seen_until,
                 left_by: Some(left_by),
                 prev_since: Some(prev_since),
             };
             match (first.time, second.time) {
-                (10, 40) => of(22, 31),
-                (40, 60) => of(51, 51),
+                (10, 40) => of(Some(17), 22, 31),
+                (40, 60) => of(None, 51, 51),
                 pair => panic!("asked about {pair:?}"),
             }
         }
@@ -331,8 +371,8 @@ mod tests {
             from
         }
 
-        fn left_by(&self, _: &SwitchRow, _: &mut Sightings) -> Option<Timestamp> {
-            None
+        fn after(&self, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
+            Witnessed::default()
         }
     }
 
@@ -370,12 +410,13 @@ mod tests {
         let all = runs_of_cpu(CpuId(2), &rows, source, &NoWitness);
         let runs = &all.runs;
         assert_eq!(runs.starts, vec![3, 10, 30, 40, 45]);
-        assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
+        // The runs of 7 and 9 left at an unknown time: nothing shows that they lasted.
+        assert_eq!(runs.ends, vec![10, 20, 30, 40, i64::MAX]);
         assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
         assert_eq!(all.mismatches, 2);
-        // A thread that ran on the CPU continues to run on it: that is not a change of state.
         let running = To::new(ThreadState::Running, Some(2));
-        let changes = vec![(5, 3, running), (7, 40, To::stops_running_on(2))];
+        let lost = To::stops_running_on(2);
+        let changes = vec![(5, 3, running), (7, 30, lost), (9, 40, lost)];
         assert_eq!(shown(&all.changes), changes);
         assert_eq!(
             runs.end_states[1..4],
@@ -395,10 +436,10 @@ mod tests {
         let runs = &all.runs;
         assert_eq!(runs.threads, vec![6, 7, 8, 6]);
         assert_eq!(runs.starts, vec![10, 31, 51, 60]);
-        assert_eq!(runs.ends, vec![22, 40, 60, i64::MAX]);
+        assert_eq!(runs.ends, vec![17, 40, 60, i64::MAX]);
         assert_eq!(all.mismatches, 2);
         let running = To::new(ThreadState::Running, Some(2));
-        let changes = vec![(6, 22, To::had_left(2)), (7, 31, running), (8, 51, running)];
+        let changes = vec![(6, 17, To::stops_running_on(2)), (7, 31, running), (8, 51, running)];
         assert_eq!(shown(&all.changes), changes);
     }
 

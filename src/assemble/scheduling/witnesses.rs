@@ -5,16 +5,31 @@ use std::ops::Range;
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
 use crate::base::{Timestamp, order};
-use crate::trace::{EventCursor, EventId, Events, ThreadId};
+use crate::trace::{EventCursor, EventId, ThreadId};
 
 /// Evidence from the events between two switches of a CPU, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Witnessed {
-    /// Time in ns of the first event of a thread other than the one that the first switch brought: that thread had left
-    /// by then.
+    /// Time in ns of the last event of the thread that the first switch brought, before any other thread's event: that
+    /// thread ran at least until then.
+    pub seen_until: Option<i64>,
+    /// Time in ns of the first event of another thread: the thread that the first switch brought had left by then.
     pub left_by: Option<i64>,
     /// Time in ns since which all events belong to the thread that the second switch takes off.
     pub prev_since: Option<i64>,
+}
+
+impl Witnessed {
+    /// Adds an event that `thread` recorded at `time` (ns), after the switch that brought `brought`.
+    fn add(&mut self, brought: Option<ThreadId>, thread: Option<ThreadId>, time: i64) {
+        if self.left_by.is_some() || thread.is_none() {
+            return;
+        }
+        match thread == brought {
+            true => self.seen_until = Some(time),
+            false => self.left_by = Some(time),
+        }
+    }
 }
 
 /// A thread that recorded an event on a CPU, the first after events of another thread.
@@ -50,16 +65,16 @@ impl Sightings {
 /// A source of information about the threads on a CPU besides its switches. Each function adds the threads that were
 /// seen there to `seen`.
 pub(crate) trait Witness {
-    /// Returns the evidence about the time between two successive switches if a switch is missing between them.
+    /// Returns the evidence about the time between two successive switches. If the second takes off the thread that the
+    /// first brought, switches are only missing where another thread recorded an event between them.
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 
     /// Returns the time since which the thread that `row` takes off the CPU may have run there: at least `from`, and at
     /// least the time of the last event of another thread.
     fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp;
 
-    /// Returns the time at which a thread other than the one that the CPU's last switch brought was first seen there;
-    /// `None` if no other thread was seen.
-    fn left_by(&self, last: &SwitchRow, seen: &mut Sightings) -> Option<Timestamp>;
+    /// Returns the evidence about the time after the CPU's last switch.
+    fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 }
 
 /// A witness without information.
@@ -74,15 +89,15 @@ impl Witness for NoWitness {
         from
     }
 
-    fn left_by(&self, _: &SwitchRow, _: &mut Sightings) -> Option<Timestamp> {
-        None
+    fn after(&self, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
+        Witnessed::default()
     }
 }
 
 /// The events in the lanes of a CPU: each recording and each instance of a kernel has one. Other lanes, such as those of
 /// FXT providers, are no witness: their events name the thread that they are about.
 pub(crate) struct CpuEvents<'a> {
-    pub events: &'a Events,
+    pub cursor: EventCursor<'a>,
     /// The events of each of the CPU's lanes.
     pub lanes: &'a [Range<u32>],
 }
@@ -127,7 +142,7 @@ impl<'a> CpuEvents<'a> {
         first: Option<&SwitchRow>,
         second: Option<&SwitchRow>,
     ) -> Option<Stretch<'a>> {
-        let events = self.events.cursor();
+        let events = self.cursor.clone();
         let is_own = |row: &&SwitchRow| {
             let has = |event| self.lanes.iter().any(|lane| lane.contains(&event));
             row.event.get().is_some_and(has)
@@ -154,6 +169,24 @@ impl<'a> CpuEvents<'a> {
         };
         let lanes = self.lanes.iter().map(part).collect();
         Some(Stretch { events, lanes })
+    }
+}
+
+impl<'a> CpuEvents<'a> {
+    /// Returns the events between two successive switches of a lane, if another thread than the two switches state
+    /// recorded some of them. The clocks of other lanes may differ by more than a run lasts: these are no evidence here.
+    fn of_others(&self, first: &SwitchRow, second: &SwitchRow) -> Option<Stretch<'a>> {
+        let (begin, end) = (first.event.get()?, second.event.get()?);
+        let has_both = |lane: &&Range<u32>| lane.contains(&begin) && lane.contains(&end);
+        self.lanes.iter().find(has_both)?;
+        let between = begin.saturating_add(1)..end;
+        let mut threads = between.clone().map(|id| self.cursor.thread(EventId(id)));
+        let mut threads = threads.by_ref().skip_while(|thread| *thread == first.prev);
+        let has_others = threads.any(|thread| thread.is_some() && thread != first.next);
+        has_others.then(|| Stretch {
+            events: self.cursor.clone(),
+            lanes: vec![between],
+        })
     }
 }
 
@@ -206,15 +239,17 @@ impl Stretch<'_> {
 impl Witness for CpuEvents<'_> {
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         let mut witnessed = Witnessed::default();
-        let Some(events) = self.between(Some(first), Some(second)) else {
+        let events = match first.next == second.prev {
+            true => self.of_others(first, second),
+            false => self.between(Some(first), Some(second)),
+        };
+        let Some(events) = events else {
             return witnessed;
         };
         for Seen { time, thread } in events.once_left(first) {
             let time = time.0.clamp(first.time, second.time);
             seen.add(thread, time);
-            if thread != first.next {
-                witnessed.left_by.get_or_insert(time);
-            }
+            witnessed.add(first.next, thread, time);
             match thread == second.prev {
                 true => _ = witnessed.prev_since.get_or_insert(time),
                 false => witnessed.prev_since = None,
@@ -242,16 +277,16 @@ impl Witness for CpuEvents<'_> {
         since.unwrap_or(from)
     }
 
-    fn left_by(&self, last: &SwitchRow, seen: &mut Sightings) -> Option<Timestamp> {
-        let events = self.between(Some(last), None)?;
-        let mut left_by = None;
+    fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed {
+        let mut witnessed = Witnessed::default();
+        let Some(events) = self.between(Some(last), None) else {
+            return witnessed;
+        };
         for Seen { time, thread } in events.once_left(last) {
-            let time = time.max(Timestamp(last.time));
-            seen.add(thread, time.0);
-            if thread.is_some() && thread != last.next {
-                left_by.get_or_insert(time);
-            }
+            let time = time.0.max(last.time);
+            seen.add(thread, time);
+            witnessed.add(last.next, thread, time);
         }
-        left_by
+        witnessed
     }
 }

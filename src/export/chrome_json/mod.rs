@@ -365,13 +365,13 @@ impl<'a> JsonEvents<'a> {
                 if layer != Layer::Own {
                     self.moved.insert(slice, thread);
                 }
-                self.slice(own.with_thread(thread), slice)?;
+                self.slice(track.kind, own.with_thread(thread), slice)?;
             }
         }
         Ok(count)
     }
 
-    fn slice(&mut self, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
+    fn slice(&mut self, kind: TrackKind, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // A slice whose end was not seen ends where it is drawn to: without an end, readers would use the end of the next
@@ -405,8 +405,19 @@ impl<'a> JsonEvents<'a> {
             );
         }
         self.add_kind(label, &mut args);
+        self.add_interrupted(kind, slice.begin, &mut args);
         let when = when(&part);
         self.event(&head, when, "", Some(args))
+    }
+
+    /// Adds the thread that ran when an event of a CPU track was recorded, unless the CPU was idle.
+    fn add_interrupted(&self, kind: TrackKind, event: EventId, args: &mut Map<String, Json>) {
+        let thread = self.trace.events.thread(event);
+        let thread = thread.filter(|thread| *thread != ThreadId::IDLE);
+        if let (TrackKind::Cpu(_), Some(thread)) = (kind, thread) {
+            let thread = self.koids.thread(thread);
+            self.add_thread(["interrupted_pid", "interrupted_tid"], thread, args);
+        }
     }
 
     /// Returns the share of a slice's measured duration that belongs to a part of the slice, in ns.
@@ -509,11 +520,13 @@ impl<'a> JsonEvents<'a> {
                     name: &name,
                     owner: self.owner_of(track.kind, id),
                 };
+                let mut args = json_args(fields);
+                self.add_interrupted(track.kind, id, &mut args);
                 self.event(
                     &head,
                     When::at(event.row.time.0),
                     &more,
-                    Some(json_args(fields)),
+                    Some(args),
                 )?;
                 count += 1;
             }

@@ -21,7 +21,7 @@ use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
-use crate::fxt::agreed::REALLY_IN;
+use crate::fxt::agreed::{INTERRUPTED, REALLY_IN};
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
@@ -362,6 +362,18 @@ impl<'a, 't> Encoder<'a, 't> {
             Some(TrackKind::Async(process)) => self.async_thread(process, begin),
             Some(TrackKind::Nobody) | None => Koids::MACHINE,
         }
+    }
+
+    /// Returns an argument with the thread that ran when an event of a CPU track was recorded; `None` if the CPU was
+    /// idle.
+    pub(super) fn interrupted_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
+        let track = self.source.trace.tracks.get(track as usize)?;
+        let TrackKind::Cpu(_) = track.kind else {
+            return None;
+        };
+        let thread = self.events.thread(event)?;
+        let koid = self.source.koids.thread(thread).thread;
+        (thread != ThreadId::IDLE).then(|| Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
     }
 
     /// Returns the thread of an asynchronous slice: that of its begin, if it belongs to the slice's process.

@@ -89,6 +89,7 @@ impl Encoder<'_, '_> {
             .and_then(|track| self.group_arg(track, id))
             .into_iter()
             .collect();
+        more.extend(track.and_then(|track| self.interrupted_arg(track.0, id)));
         more.extend(self.cpu_arg(id));
         self.event(event_type, at, names, &more, last_word);
     }

@@ -121,6 +121,7 @@ impl Encoder<'_, '_> {
             more.extend(self.measured_arg(item));
         }
         more.extend(self.kind_arg(item));
+        more.extend(self.interrupted_arg(item.of, begin));
         self.event(
             event_type,
             EventAt {

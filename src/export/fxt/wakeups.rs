@@ -6,6 +6,7 @@ use super::records::{Arg, ArgValue};
 use super::scheduling_records::OnCpu;
 use super::switches::{COMPUTED_AGAIN, OwnFacts};
 use crate::export::shared::borders::CutArgument;
+use crate::fxt::agreed::INTERRUPTED;
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
 
@@ -66,7 +67,7 @@ impl Encoder<'_, '_> {
         }
         if let Some(interrupted) = interrupt.interrupted {
             let koid = self.source.koids.thread(interrupted).thread;
-            let name = self.records.name("interrupted");
+            let name = self.records.name(INTERRUPTED);
             self.records.prepare_one(name, &ArgValue::Koid(koid));
         }
     }

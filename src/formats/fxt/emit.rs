@@ -14,7 +14,7 @@ use crate::event::{
     Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
     ThreadKey, series_name,
 };
-use crate::fxt::agreed::OUTGOING_NOT_SEEN;
+use crate::fxt::agreed::{INTERRUPTED, OUTGOING_NOT_SEEN};
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -159,7 +159,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             waker: cache.strings.intern_text("waker"),
             woken_in: cache.strings.intern_text("woken_in"),
             woken_by: cache.strings.intern_text("woken_by"),
-            interrupted: cache.strings.intern_text("interrupted"),
+            interrupted: cache.strings.intern_text(INTERRUPTED),
             spans_loss: cache.strings.intern_text("spans_loss"),
             on_cpu: cache.strings.intern_text("on_cpu"),
             async_group: cache.strings.intern_text("async_group"),
