@@ -3,7 +3,7 @@
 //! ```text
 //! the recording names   /src/out/a.json, written by process 7
 //! looked for            /src/out/a.json                                                  where the recording says
-//! FOLDER/src/out/a.json, then FOLDER/out/a.json, then FOLDER/a.json  if the recording was copied
+//!                       FOLDER/src/out/a.json, then FOLDER/out/a.json, then FOLDER/a.json  if the recording was copied
 //! ```
 //!
 //! FOLDER is the recording's own folder, or the one that the user named; in the second case no other place is searched.
