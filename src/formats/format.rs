@@ -92,7 +92,7 @@ impl Input {
         }
     }
 
-    /// Returns the bytes in a range of the file as a file of its own, empty if the file has no such range.
+    /// Returns the bytes in a range of the file as an input of its own; empty if the file has no such range.
     #[must_use]
     pub(crate) fn part(&self, range: Range<usize>) -> Input {
         struct Part {
@@ -112,30 +112,30 @@ impl Input {
         }
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// A recording in a file that has another one.
+/// A further recording in a file.
 #[derive(Clone, Debug)]
 pub struct Inside {
-    /// What it is, for its name beside that of the file.
+    /// What the recording is: its name after the name of the file.
     pub name: String,
     /// Its bytes.
     pub input: Input,
 }
 
-/// The recording of another format that a file has in place of events of its own.
+/// The recording of another format that a file contains instead of events of its own.
 #[derive(Clone, Debug)]
 pub struct Instead {
-    /// What it is, after the name of the file's format.
+    /// What the recording is: its name after the name of the file's format.
     pub name: &'static str,
     /// Its bytes.
     pub input: Input,
-    /// Threads that the file around it names.
+    /// Threads that the outer file names.
     pub known: Directory,
 }
 
