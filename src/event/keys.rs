@@ -1,5 +1,6 @@
 //! Keys, with which a reader identifies threads, processes and kinds of events, and the directory that describes them.
-//! || A key identifies a thread or process as the file does, and the file may reuse the key; `assemble::people` turns
+//!
+//! A key identifies a thread or process as the file does, and the file may reuse the key; `assemble::people` turns
 //! keys into ids of a `Trace`, each of which belongs to only one thread or process.
 
 use super::syscalls::Abi;

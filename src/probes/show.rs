@@ -91,7 +91,8 @@ impl ProbeSort {
 
 impl FetchType {
     /// Returns a number of this type as text; `None` if the type is not numeric.
-    /// || `raw` is the number that the trace stored or printed, possibly without the type's sign or size.
+    ///
+    /// `raw` is the number that the trace stored or printed, possibly without the type's sign or size.
     #[must_use]
     pub(crate) fn number_text(self, raw: u64) -> Option<String> {
         let cut = |bits: u8| {
