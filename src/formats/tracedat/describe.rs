@@ -387,7 +387,7 @@ fn until_nul(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes))
 }
 
-/// The meaning of a number as text (thread state, flags, symbol); empty if it has none beyond its value.
+/// Returns the meaning of a number as text (thread state, flags, symbol); empty if it has no other meaning.
 fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value: &Value) -> String {
     let number = match value {
         Value::Pointer(number) | Value::UInt(number) => *number,
@@ -446,7 +446,7 @@ fn state_text(letters: &[u8], state: u64) -> String {
     }
 }
 
-/// The frames of a stack event, innermost first; empty for other events.
+/// Returns the frames of a stack event, innermost first; none for other events.
 fn stack(kind: &Kind, scope: &Scope<'_>) -> Vec<String> {
     let is_kernel = kind.format.name == "kernel_stack";
     if kind.format.system != "ftrace" || !(is_kernel || kind.format.name == "user_stack") {
