@@ -13,9 +13,9 @@ const MAX_REGEX_BYTES: usize = 1 << 20;
 /// Whether upper and lower case letters differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// They differ.
+    /// Upper and lower case letters differ.
     Differs,
-    /// They are the same.
+    /// Upper and lower case letters are equal.
     Ignored,
 }
 

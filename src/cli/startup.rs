@@ -55,7 +55,7 @@ pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliErro
     Ok(Named { files, todo })
 }
 
-/// Returns the window's start.
+/// Returns the files and actions with which the window starts.
 pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
     let Named { files, todo } = named(matches, files.cloned().collect())?;

@@ -21,7 +21,8 @@ pub(crate) fn may_be_paged() -> bool {
     !is_person() && is_pipe()
 }
 
-/// Returns the number of characters in a line of standard output: from the terminal, else from COLUMNS, else 80.
+/// Returns the number of characters in a line of standard output: from the terminal, otherwise from COLUMNS, otherwise
+/// 80.
 pub fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let width = width_of_terminal().or_else(columns);

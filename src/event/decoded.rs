@@ -30,7 +30,7 @@ pub enum Need<'q> {
 pub struct DecodedEvent<'a> {
     /// The fields, in the file's order.
     pub fields: Vec<FieldRef<'a>>,
-    /// The text, as bytes; mostly UTF-8.
+    /// The text, as bytes; usually UTF-8.
     pub text: Vec<u8>,
     /// The frames of the call stack, innermost first.
     pub stack: Vec<String>,

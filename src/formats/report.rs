@@ -15,7 +15,7 @@ pub struct ReportOptions {
     pub has_full_times: bool,
     /// `-R`: fields are printed raw.
     pub is_raw: bool,
-    /// Omits the column of latency flags.
+    /// Whether the column of latency flags is omitted.
     pub has_no_flags: bool,
     /// Only these CPUs.
     pub cpus: CpuList,

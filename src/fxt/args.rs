@@ -81,7 +81,7 @@ pub(crate) fn object_owner_words<O: ByteOrder>(header: u64, record: Words<'_, O>
 pub(crate) struct Skipped {
     /// The index of the word after them.
     pub behind: usize,
-    /// How many have a type that is not known.
+    /// The number of arguments with an unknown type.
     pub unknown_count: u64,
 }
 

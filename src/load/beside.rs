@@ -80,7 +80,7 @@ struct Tally {
     failed: Vec<LoadError>,
 }
 
-/// Returns a path without symbolic links, as far as it exists.
+/// Returns a path without symbolic links; unchanged if it does not exist.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -198,7 +198,7 @@ struct Plain {
     stopped: Option<Stopped>,
     /// Other recordings in the file.
     inside: Vec<Inside>,
-    /// The bytes are those of the file, or a range of them.
+    /// Whether the bytes are those of the file, or a range of them.
     is_as_given: bool,
 }
 

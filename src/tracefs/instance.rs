@@ -21,7 +21,7 @@ pub(crate) struct Instance {
     place: Place,
 }
 
-/// In which folder a recording is made.
+/// The folder in which a recording is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In an instance of its own.

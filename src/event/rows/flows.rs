@@ -55,8 +55,8 @@ pub enum FlowBound {
 /// The marks that belong to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowJoin {
-    /// Those with its id.
+    /// The marks with its id.
     ById,
-    /// Those with its id, category and name.
+    /// The marks with its id, category and name.
     ByIdAndNames,
 }

@@ -9,7 +9,7 @@ use crate::event::{LaneColumns, Life};
 use crate::formats::stream::PartRead;
 use crate::formats::{EventRef, Events, IndependentParts, Input};
 
-/// Recordings in the repository, and the larger recordings of the corpus if it is there.
+/// Returns the recordings in the repository, and the larger recordings of the corpus if they are there.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = std::env::var_os("THREADLINE_CORPUS")

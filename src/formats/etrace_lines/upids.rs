@@ -10,8 +10,8 @@
 //! upids of damaged or joined files get keys from 2^31. Lines of a task that could not be registered contain a stale
 //! upid with the same pid, whose owner `assemble` finds.
 //!
-//! Upids without a pid and unregistered tasks are rare in the etrace recordings of the corpus; no recording has two
-//! upids with one serial.
+//! Of the 20 etrace recordings of the corpus, 2 contain upids without a pid, and 1 contains unregistered tasks (3 of
+//! them); none contains two upids with one serial.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -62,7 +62,7 @@ struct Shared {
     in_order: Vec<i64>,
     /// Number of upids in `in_order`.
     count: usize,
-    /// The keys of all other upids.
+    /// The keys of all other upids; `owners` contains the upids of these keys.
     keys: FxHashMap<i64, u32>,
     owners: FxHashMap<u32, i64>,
     extra: u32,

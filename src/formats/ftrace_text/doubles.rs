@@ -5,7 +5,7 @@
 //! only events. If the instances use different clocks, duplicates cannot be detected. Files of several machines are not
 //! instances.
 //!
-//! Few texts of the corpus have lines of several instances.
+//! Of the 267 texts of the corpus, 13 contain lines of several instances.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};

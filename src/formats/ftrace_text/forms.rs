@@ -9,9 +9,9 @@
 //! ext4_da_write_begin: dev 8,1 ino 12 pos 0 len 5
 //! ```
 //!
-//! The forms are those of `TP_printk` in the kernel's `include/trace/events`. The corpus contains block and ext4 events
-//! and `hwlat`; `tests/cases` contains workqueue, noise and `timerlat` events. No recording of ours contains the other
-//! forms.
+//! The forms are those of `TP_printk` in the kernel's `include/trace/events`. In the corpus, 2 of 26 texts of kernels
+//! contain block and ext4 events, and 1 of 75 reports of trace-cmd contains `hwlat`; `tests/cases` contains workqueue,
+//! noise and `timerlat` events. No recording of ours contains the other forms.
 
 use super::fields::field;
 use crate::base::Leading;

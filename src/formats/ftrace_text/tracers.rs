@@ -10,7 +10,8 @@
 //!
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 //!
-//! The corpus contains texts of osnoise, raw data and blk, but none of hwlat or timerlat.
+//! Of the 267 texts of the corpus, 3 are from osnoise, 1 contains raw data, and 1 is from blk; none is from hwlat or
+//! timerlat.
 
 use crate::base::Leading;
 use crate::event::kernel::RequestOp;

@@ -1,8 +1,8 @@
 //! Cuts a file into windows of equal size, each starting at a place that is very likely a record border.
 //!
-//! Borders can be found with certainty only by reading all headers from the start of the file: on one thread, and the
-//! whole file must be read from the disk before anything else can start. So each border is guessed from a few KB
-//! instead:
+//! Borders can be found with certainty only by reading all headers from the start of the file: one thread does that at
+//! 4 GB/s at best, and must read the whole file from the disk before anything else can start. So each border is guessed
+//! from a few KB instead:
 //!
 //! ```text
 //! window | ... | word word word word ...                                     | landing

@@ -253,7 +253,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Adds a diagnostic, and returns the time 1 ns before the last time of the axis: spans are half-open and cannot
-    /// contain the last nanosecond. Does not occur in the corpus.
+    /// contain the last nanosecond. None of the 48 FXT files of the corpus contains this time.
     #[cold]
     fn last_time(&mut self, at: u64) -> Option<i64> {
         self.note("timestamp_at_limit", at, || {

@@ -239,8 +239,8 @@ impl EventFormat {
 }
 
 /// Returns the format of the block tracer's events, which no kernel describes: their number is one above that of
-/// another ftrace event. `None` if there is no such event, or if another event has the number. Such events are rare in
-/// the corpus.
+/// another ftrace event. `None` if there is no such event, or if another event has the number. Of the 99 trace.dat
+/// files of the corpus and the samples, 1 contains such events.
 #[must_use]
 pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let ftrace = |name: &str| {

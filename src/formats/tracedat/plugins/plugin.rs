@@ -64,7 +64,7 @@ pub struct State<'a> {
     pub learn_name: &'a mut dyn FnMut(i32, &[u8]),
     /// Cache of function names.
     pub functions: &'a mut Functions,
-    /// Set by a plugin whose text includes the next record.
+    /// Whether the plugin's text includes the next record; set by the plugin.
     pub has_taken_next: bool,
 }
 
