@@ -153,7 +153,7 @@ impl TraceFile {
         }
     }
 
-    /// Returns the unit of [`TraceFile::clock`].
+    /// Returns the unit of the clock that `clock` returns.
     #[must_use]
     pub fn clock_unit(&self) -> ClockUnit {
         unit_of_clock(self.clock(), self.options.tsc_to_ns)
