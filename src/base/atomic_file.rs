@@ -1,5 +1,5 @@
-//! Writes files that appear only when they are complete: written in the target's folder, flushed to the disk, then
-//! named. If anything fails before that, an old file stays as it was and no partial file is left.
+//! Writes files that appear only when they are complete: a file is written in the target's folder, flushed to the disk,
+//! then named. If anything fails before that, an old file stays unchanged and no partial file remains.
 //!
 //! Where the file system supports it (Linux), the file has no name until it is complete, so that even a killed program
 //! leaves nothing. Elsewhere the file has a temporary name and is renamed.
@@ -56,8 +56,8 @@ pub(crate) fn write_whole<T, E: From<FileError>>(
     })
 }
 
-/// Does the same as [`write_whole`] without a buffer: `write` gets the open file, which is written from its start to its
-/// end.
+/// Writes a file like [`write_whole`], but without a buffer: `write` gets the open file and writes it from its start to
+/// its end.
 ///
 /// # Errors
 /// As [`write_whole`].
@@ -167,14 +167,13 @@ fn prefix(path: &Path) -> String {
     format!(".{}.", name.chars().take(80).collect::<String>())
 }
 
-/// Rewords an error of making the temporary file in terms of the folder: the user has never heard of the temporary
-/// name.
+/// Rewords an error about the temporary file as an error about the folder: the user does not know the temporary name.
 fn folder_error(path: &Path, error: &std::io::Error) -> std::io::Error {
     use std::io::ErrorKind;
     let folder = folder_of(path);
     let folder = folder.display();
     let words = match error.kind() {
-        // The standard library's text for this error is fit for the user.
+        // The standard library's text for this error is suitable for the user.
         ErrorKind::StorageFull => return ErrorKind::StorageFull.into(),
         ErrorKind::NotFound => format!("there is no folder {folder}"),
         ErrorKind::NotADirectory => format!("not a folder: {folder}"),

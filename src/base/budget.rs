@@ -2,8 +2,8 @@
 //!
 //! The limit is the smallest of: the user's (`--memory`), the cgroup's (v2 `memory.max`, v1 `memory.limit_in_bytes`),
 //! the process's data limit (`ulimit -d`), and the memory that the machine had available at the start (`MemAvailable`).
-//! The address space limit (`ulimit -v`) is compared with the mapped address space separately. Where the system has
-//! none of these, only the allocator limits. Source of the fields: proc(5), getrlimit(2), the kernel's
+//! The address space limit (`ulimit -v`) is compared with the mapped address space separately. On a system with none of
+//! these limits, only the allocator limits. Source of the fields: proc(5), getrlimit(2), the kernel's
 //! Documentation/admin-guide/cgroup-v2.rst.
 //!
 //! Small allocations are not counted: a size is checked where a file decides it, as a whole or piece by piece.
@@ -15,9 +15,9 @@ use super::Maybe;
 use super::error::Problem;
 use super::system::memory;
 
-/// Smaller requests are not checked, in bytes: reading the current usage would cost more than they do.
+/// Smaller requests are not checked, in bytes: reading the current usage takes longer than such an allocation.
 const FROM_BYTES: u64 = 1 << 20;
-/// A stream may use one part in this many of the memory that is left: its tables need memory too.
+/// A stream may use this fraction (1/4) of the memory that is left: its tables need memory too.
 const STREAM_SHARE: u64 = 4;
 
 /// The user's limit in bytes; `u64::MAX`: none. Read by [`limit_bytes`] only.
@@ -28,7 +28,7 @@ pub(crate) fn set_limit(bytes: u64) {
     ASKED.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns the limit in bytes of what the program allocates, if there is one.
+/// Returns the limit in bytes of the program's memory, if there is one.
 #[must_use]
 pub(crate) fn limit_bytes() -> Option<u64> {
     static SYSTEM: OnceLock<Option<u64>> = OnceLock::new();
@@ -37,7 +37,7 @@ pub(crate) fn limit_bytes() -> Option<u64> {
     system.into_iter().chain(asked).min()
 }
 
-/// Returns how many bytes may still be allocated; the largest number if there is no limit.
+/// Returns how many bytes may still be allocated; `u64::MAX` if there is no limit.
 #[must_use]
 pub(crate) fn left_bytes() -> u64 {
     let used = memory::used();
@@ -48,16 +48,16 @@ pub(crate) fn left_bytes() -> u64 {
     left.unwrap_or(u64::MAX)
 }
 
-/// Returns how many bytes of a stream are read at most.
+/// Returns the maximum number of bytes that are read from a stream.
 #[must_use]
 pub(crate) fn stream_bytes() -> u64 {
     left_bytes() / STREAM_SHARE
 }
 
-/// Errors if allocating `bytes` more would exceed the limit.
+/// Checks whether `bytes` more may be allocated.
 ///
 /// # Errors
-/// [`Problem::NoMemory`].
+/// [`Problem::NoMemory`] if that would exceed the limit.
 pub(crate) fn require(bytes: u64) -> Result<(), Problem> {
     if bytes < FROM_BYTES {
         return Ok(());
@@ -72,10 +72,10 @@ pub(crate) fn require(bytes: u64) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Reserves room for `additional` more items, and for as many again as the vector has if the limit allows it.
+/// Reserves room for `additional` more items; doubles the capacity if the limit allows it.
 ///
 /// # Errors
-/// [`Problem::NoMemory`].
+/// [`Problem::NoMemory`] if there is no room for `additional` items.
 pub(crate) fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
     if items.capacity() - items.len() >= additional {
         return Ok(());
@@ -87,10 +87,10 @@ pub(crate) fn grow<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Probl
     grow_exact(items, additional)
 }
 
-/// Reserves room for `additional` more items exactly.
+/// Reserves room for exactly `additional` more items.
 ///
 /// # Errors
-/// [`Problem::NoMemory`].
+/// [`Problem::NoMemory`] if there is no room for them.
 pub(crate) fn grow_exact<T>(items: &mut Vec<T>, additional: usize) -> Result<(), Problem> {
     let free = items.capacity() - items.len();
     let needed_bytes = bytes_of::<T>(additional.saturating_sub(free));

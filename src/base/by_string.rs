@@ -1,14 +1,14 @@
-//! A map by a string's number and a second key. Most strings have one second key only: those cost no hashing.
+//! A map by string id and a second key. Most strings have only one second key: these entries need no hashing.
 
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
 use super::strings::StringId;
 
-/// Values by string and second key. Takes memory for every string up to the highest number that was set.
+/// Values by string and second key. Allocates an entry for every string up to the highest id that was set.
 #[derive(Clone, Debug)]
 pub(crate) struct ByString<K, V> {
-    /// By string: the first second key, and its value.
+    /// By string id: the second key that was set first, and its value.
     first: Vec<Option<(K, V)>>,
     more: FxHashMap<(StringId, K), V>,
 }
@@ -56,7 +56,7 @@ impl<K: Copy + Eq + Hash, V: Copy> ByString<K, V> {
         }
     }
 
-    /// Approximate heap bytes.
+    /// Returns the allocated heap memory in bytes, approximately.
     pub(crate) fn memory_bytes(&self) -> u64 {
         let of_first = self.first.capacity() * size_of::<Option<(K, V)>>();
         let of_more = self.more.capacity() * size_of::<((StringId, K), V)>();

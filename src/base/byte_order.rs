@@ -1,4 +1,4 @@
-//! Byte orders: as a value where the order is known only after a file is opened, as a type where a loop is compiled
+//! Byte orders: as a value, if the order is known only after a file was opened; as a type, for loops that are compiled
 //! once for each order.
 
 /// Which byte of a number comes first in the file.

@@ -1,4 +1,4 @@
-//! Comparisons of ordered values, as searches and filters write them.
+//! Comparison operators of searches and filters.
 
 use std::cmp::Ordering;
 

@@ -15,7 +15,7 @@ pub(crate) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `bytes`, whose first byte has file offset `base`.
+    /// Returns a cursor at the start of `bytes`, whose first byte has file offset `base`.
     #[must_use]
     pub fn new(bytes: &'a [u8], base: u64, endian: Endian) -> Cursor<'a> {
         Cursor {
@@ -26,19 +26,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The file offset of the next byte.
+    /// Returns the file offset of the next byte.
     #[must_use]
     pub(crate) fn file_offset(&self) -> u64 {
         self.base.saturating_add(self.at as u64)
     }
 
-    /// Number of bytes that are left.
+    /// Returns the number of bytes that are left.
     #[must_use]
     pub(crate) fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The byte order in which numbers are read.
+    /// Returns the byte order in which numbers are read.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
@@ -49,13 +49,13 @@ impl<'a> Cursor<'a> {
         self.endian = endian;
     }
 
-    /// The bytes that are left; does not advance the cursor.
+    /// Returns the bytes that are left, without moving the cursor.
     #[must_use]
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.at..).unwrap_or(&[])
     }
 
-    /// Reads and returns the next `count` bytes. `item` is what is being read, for the error.
+    /// Reads and returns the next `count` bytes. `item` names what is read, for the error.
     ///
     /// # Errors
     /// [`Problem::Truncated`] if fewer bytes are left; the cursor does not move then.

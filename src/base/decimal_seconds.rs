@@ -35,7 +35,8 @@ pub(crate) fn decimal_seconds(text: &[u8]) -> Option<ReadTime> {
     })
 }
 
-/// Parses `.000135` at the start of `text`: returns ns and length in bytes; digits after the ninth are dropped.
+/// Parses `.000135` at the start of `text`; returns the fraction in ns and its length in bytes. Digits after the ninth
+/// are ignored.
 #[must_use]
 #[inline]
 pub(crate) fn fraction_ns(text: &[u8]) -> Leading<i64> {

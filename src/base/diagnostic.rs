@@ -1,4 +1,4 @@
-//! Diagnostics: what is missing or odd in a trace that can be shown all the same, collected as values.
+//! Diagnostics: what is missing or unusual in a trace that can still be shown, collected as values.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use super::error::Location;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nothing is lost; worth knowing.
+    /// Nothing is lost, but the user should know it.
     Info,
     /// Something in the file is wrong and was skipped or repaired.
     Error,
-    /// The recorder lost events: the trace has holes.
+    /// The recorder lost events: they are missing from the trace.
     DataLoss,
 }
 
@@ -43,7 +43,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Counts one occurrence of `code` at `at`. `message` is called only for the first one.
+    /// Counts one occurrence of `code` at `at`. `message` is called only for the first occurrence.
     pub(crate) fn note(
         &mut self,
         code: &'static str,
@@ -54,7 +54,7 @@ impl Diagnostics {
         self.note_many(code, severity, Some(at), 1, message);
     }
 
-    /// Counts `count` occurrences of `code`, the first of them at `at` if its place is known.
+    /// Counts `count` occurrences of `code`; `at` is the place of the first, if known.
     pub(crate) fn note_many(
         &mut self,
         code: &'static str,
@@ -79,7 +79,7 @@ impl Diagnostics {
         }
     }
 
-    /// Adds the counts and places of `other` to the rows of the same code, after those that are here.
+    /// Adds the counts and places of `other` to the rows with the same code; other rows are appended.
     pub(crate) fn merge(&mut self, other: Diagnostics) {
         for theirs in other.rows {
             if let Some(row) = self.rows.iter_mut().find(|row| row.code == theirs.code) {
@@ -105,7 +105,7 @@ impl Diagnostics {
         }));
     }
 
-    /// The rows, in the order in which the codes first occurred.
+    /// Returns the rows, in the order in which the codes first occurred.
     #[must_use]
     pub fn rows(&self) -> &[Diagnostic] {
         &self.rows

@@ -1,4 +1,4 @@
-//! Errors when nothing of a file (or of one lane) can be shown: what went wrong, where and why.
+//! Errors if nothing of a file (or of one lane) can be shown: what went wrong, where and why.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ pub enum Problem {
         /// The largest value that is possible here.
         max: u64,
     },
-    /// A number refers to a table entry that does not exist.
+    /// A number refers to an entry of a table that does not exist.
     BadReference {
         /// Name of the table.
         table: &'static str,
@@ -88,7 +88,7 @@ pub enum Problem {
 }
 
 impl ReadError {
-    /// An error about `item` at file offset `byte`.
+    /// Returns an error about `item` at file offset `byte`.
     #[must_use]
     pub(crate) fn at_byte(byte: u64, item: &'static str, problem: Problem) -> ReadError {
         ReadError {
@@ -98,7 +98,7 @@ impl ReadError {
         }
     }
 
-    /// An error about `item` on line `line` (the first is 1).
+    /// Returns an error about `item` on line `line` (the first is 1).
     #[must_use]
     pub(crate) fn at_line(line: u64, item: &'static str, problem: Problem) -> ReadError {
         ReadError {

@@ -1,5 +1,5 @@
-//! A number of 64 bits for the contents of a file or a text: equal contents have equal numbers on every machine and in
-//! every version. Not for secrets: contents with a given number can be made.
+//! A 64-bit number for the contents of a file or a text: equal contents have equal numbers on every machine and in
+//! every version. Not for security: it is easy to construct contents with a given number.
 
 use std::io::Read;
 
@@ -32,7 +32,7 @@ impl Fingerprint {
         *b = (*b ^ word.rotate_left(32))
             .wrapping_mul(STEPS[1])
             .rotate_left(31);
-        // So that a word changes both lanes twice before the next but one.
+        // Makes each word affect both lanes twice before the word after the next one is added.
         *b = b.wrapping_add(*a);
     }
 
@@ -58,13 +58,13 @@ impl Fingerprint {
         self.rest[..rest.len()].copy_from_slice(rest);
     }
 
-    /// Adds a text that cannot be confused with the one after it.
+    /// Adds a text with its length, so that it cannot be confused with the text after it.
     pub(crate) fn add_text(&mut self, text: &str) {
         self.add(&(text.len() as u64).to_le_bytes());
         self.add(text.as_bytes());
     }
 
-    /// Adds all that can be read.
+    /// Adds all bytes of the reader.
     ///
     /// # Errors
     /// Errors of the reader.
@@ -131,7 +131,7 @@ mod tests {
             let is_other = other[at] != other[0];
             assert_eq!(seen.insert(of(&[&other])), is_other, "{at}");
         }
-        // The number is kept in data sets: it must not change.
+        // Data sets store fingerprints: they must not change.
         assert_eq!(digits(of(&[b"threadline"])), "3d85f025e6f28d9c");
     }
 }

@@ -1,4 +1,4 @@
-//! Progress and cancellation of background work, shared between worker and owner.
+//! Progress and cancellation of background work, shared between the worker and the owner.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -41,7 +41,7 @@ impl Progress {
 pub struct Cancelled;
 
 impl Job {
-    /// Requests that the work stops soon.
+    /// Requests that the work ends soon.
     pub fn cancel(&self) {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -52,7 +52,7 @@ impl Job {
         self.shared.is_cancelled.load(Ordering::Relaxed)
     }
 
-    /// Errors if the work was cancelled: call it at least once per megabyte of input.
+    /// Errors if the work was cancelled. The worker must call this at least once per megabyte of input.
     ///
     /// # Errors
     /// [`Cancelled`], if [`Job::cancel`] was called.
@@ -64,7 +64,7 @@ impl Job {
         }
     }
 
-    /// Sets how many bytes there are to process in all.
+    /// Sets the total number of bytes to process.
     pub(crate) fn set_total(&self, total_bytes: u64) {
         self.shared
             .total_bytes

@@ -1,4 +1,4 @@
-//! What a parser finds at the start of a text.
+//! The result of a parser that reads a value at the start of a text.
 
 /// A value at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

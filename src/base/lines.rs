@@ -7,14 +7,14 @@ pub struct Line<'a> {
     pub number: u64,
     /// Byte offset of the line's first byte: from the start of the text, plus the `base` that the caller gave.
     pub offset: u64,
-    /// The line's bytes, without LF or CRLF.
+    /// The line's bytes, without its line end.
     pub bytes: &'a [u8],
-    /// Whether a line end follows.
+    /// Whether the line has a line end.
     pub has_end: bool,
 }
 
-/// Returns the length in bytes of what precedes the first line of a file: zeros where its head was cut away (by
-/// logrotate), and the byte order mark of UTF-8.
+/// Returns the length in bytes of what precedes the first line of a file: zeros in place of a head that logrotate cut
+/// away, and the byte order mark of UTF-8.
 fn lead(text: &[u8]) -> usize {
     let zeros = text.iter().take_while(|byte| **byte == 0).count();
     let rest = text.get(zeros..).unwrap_or_default();
@@ -24,8 +24,8 @@ fn lead(text: &[u8]) -> usize {
     }
 }
 
-/// Returns the lines of `text`, numbered from `first_number`, with byte offsets counted from `base`. Where `base` is 0
-/// the first line starts after the zeros and the byte order mark of the file.
+/// Returns the lines of `text`, numbered from `first_number`, with byte offsets counted from `base`. If `base` is 0,
+/// zeros and a byte order mark at the start of the file are skipped.
 pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = Line<'_>> {
     let mut at = if base == 0 { lead(text) } else { 0 };
     let mut number = first_number;
@@ -49,9 +49,9 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
     })
 }
 
-/// Returns the text from byte offset `place` on, where a line starts, at most `most_bytes` bytes; it may contain
-/// following lines. `None` if there is no line any more: a file that was truncated while it is open reads as zeros
-/// there. A line in which the file was truncated ends before the zeros.
+/// Returns the text from byte offset `place`, where a line starts; at most `most_bytes` bytes, which may contain
+/// following lines. `None` if the line no longer exists: a file that was truncated while it is open reads as zeros
+/// there. If the file was truncated within the line, the text ends before the zeros.
 #[must_use]
 pub(crate) fn text_at(text: &[u8], place: u64, most_bytes: usize) -> Option<&[u8]> {
     let rest = text.get(usize::try_from(place).ok()?..)?;

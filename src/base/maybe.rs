@@ -1,13 +1,13 @@
-//! A number that may be missing, without a byte more than the number.
+//! A number that may be missing, in the size of the number.
 
 /// An [`Option`] of a number or id in the size of the number: the number type's largest value means "none".
 ///
-/// "None" is greater than all numbers, as the end of what never ends has to be. So an end can be compared with a time.
+/// "None" is greater than all numbers: as the end of something that never ends, it can be compared with times directly.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Maybe<T>(T);
 
-/// A number or id of which one value is not used.
+/// A number or id with one value that is not used.
 pub trait Sparse: Copy + Eq {
     /// The value that is not used.
     const UNUSED: Self;
@@ -33,7 +33,7 @@ impl<T: Sparse> Maybe<T> {
     /// No number.
     pub const NONE: Maybe<T> = Maybe(T::UNUSED);
 
-    /// Returns a number that is present; the number type's largest value is none.
+    /// Returns `value`, which is present unless it is the number type's largest value.
     #[inline]
     #[must_use]
     pub const fn new(value: T) -> Maybe<T> {

@@ -1,6 +1,7 @@
 //! The lowest layer, which every other module uses: time, dates, checked byte reading, errors with a place,
 //! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
-//! sorting, comparisons, paths, interned strings, fingerprints, and visible control characters. Independent of traces and formats.
+//! sorting, comparisons, paths, interned strings, fingerprints, and visible control characters. Independent of traces
+//! and formats.
 
 pub mod allocator;
 pub mod atomic_file;

@@ -18,18 +18,18 @@ pub(crate) fn first_not(range: Range<usize>, is_before: impl Fn(usize) -> bool) 
     low
 }
 
-/// Sorts rows by `key`, stable. Fast if most rows are in order and the others are a few positions too late.
+/// Sorts rows by `key`, stable. Fast if most rows are in order and each other row is only a few positions too late.
 pub(crate) fn put_in_order<T, K: Ord>(rows: &mut [T], key: impl Fn(&T) -> K) {
     if !settle(rows, &key) {
         rows.sort_by_key(key);
     }
 }
 
-/// Sorts nearly sorted rows by `key`, stable, and returns whether they are sorted now. Gives up (`false`) after 8 moves
-/// per row on average: some rows have moved then, but rows with equal keys keep their order.
+/// Sorts nearly sorted rows by `key`, stable, and returns whether they are sorted now. Stops (`false`) after 8 moves
+/// per row on average: then some rows have moved, but rows with equal keys keep their order.
 #[must_use]
 pub(crate) fn settle<T, K: Ord>(rows: &mut [T], key: &impl Fn(&T) -> K) -> bool {
-    // Insertion sort, limited so that rows that are far from sorted do not take quadratic time.
+    // Insertion sort, limited so that rows in random order do not take quadratic time.
     let mut steps_left = rows.len() * 8;
     for index in 1..rows.len() {
         let own = key(&rows[index]);
@@ -57,7 +57,7 @@ pub(crate) fn find_near<T: Copy>(
     hint: &mut usize,
 ) -> Option<T> {
     let is_before = |at: usize| rows.get(at).is_some_and(|row| event_of(row) < event);
-    // Searches forward from the last position: a track's next event is mostly a little after it.
+    // Searches forward from the last position: the next event of a track is usually close after it.
     let (mut low, mut step) = (*hint, 1);
     if low >= rows.len() || rows.get(low).is_some_and(|row| event_of(row) > event) {
         low = 0;

@@ -1,7 +1,7 @@
-//! Joins and normalizes paths as bytes. `.` and `..` are resolved in the text alone, without looking at a disk:
+//! Joins and normalizes paths as bytes. `.` and `..` are resolved in the text alone, without access to the disk:
 //! symbolic links are not followed.
 
-/// Longest path that [`joined`] makes, in bytes.
+/// Maximum length of both arguments of [`joined`] together, in bytes.
 const MOST_PATH_BYTES: usize = 1 << 12;
 
 /// Returns whether `path` is absolute and not normalized (contains `//`, `.` or `..`, or ends in `/`).

@@ -1,5 +1,5 @@
-//! Patterns that other tools write: POSIX basic regular expressions and the kernel's globs in, compiled regular
-//! expressions over bytes out.
+//! Compiles patterns of other tools (POSIX basic regular expressions and the kernel's globs) to regular expressions
+//! over bytes.
 
 use std::fmt::Write;
 use std::iter::Peekable;
@@ -10,12 +10,12 @@ use regex::bytes::{Regex, RegexBuilder};
 /// Largest compiled regular expression, in bytes.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Whether capital and small letters differ.
+/// Whether upper and lower case letters differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Case {
-    /// They differ.
+    /// Upper and lower case letters differ.
     Differs,
-    /// They are the same.
+    /// Upper and lower case letters are equal.
     Ignored,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn regex_of(pattern: &str, case: Case) -> Result<Regex, String> {
 pub(crate) fn basic_regex(pattern: &str, case: Case) -> Result<Regex, String> {
     let mut out = String::from("(?s)");
     let mut chars = pattern.chars().peekable();
-    // Whether a star would have nothing to repeat: it is then text, and `^` is an anchor.
+    // Whether a star has nothing before it to repeat: then the star is text, and `^` is an anchor.
     let mut is_start = true;
     while let Some(c) = chars.next() {
         let was_start = std::mem::replace(&mut is_start, false);
@@ -82,7 +82,7 @@ pub(crate) fn basic_regex(pattern: &str, case: Case) -> Result<Regex, String> {
     regex_of(&out, case)
 }
 
-/// Returns whether nothing but the end of a branch follows.
+/// Returns whether the branch ends here.
 fn is_end(rest: &Peekable<Chars<'_>>) -> bool {
     let rest: String = rest.clone().take(2).collect();
     rest.is_empty() || rest == r"\)" || rest == r"\|"
@@ -92,7 +92,7 @@ fn push_text(c: char, out: &mut String) {
     out.push_str(&regex::escape(c.encode_utf8(&mut [0; 4])));
 }
 
-/// Appends `{2,3}` of what follows `\{`, up to `\}`.
+/// Parses the text after `\{`, up to `\}`, and appends it as `{2,3}`.
 fn push_count(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
     let mut count = String::new();
     loop {
@@ -109,7 +109,7 @@ fn push_count(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), S
     Ok(())
 }
 
-/// Appends the bracket expression that follows `[`.
+/// Parses the bracket expression after `[`, and appends it.
 fn push_bracket(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(), String> {
     let unclosed = || "a regular expression has a [ without ]".to_owned();
     out.push('[');
@@ -131,7 +131,7 @@ fn push_bracket(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(),
                 }
                 let _ = write!(out, "[:{name}:]");
             }
-            // A hyphen between two characters is a range, at the ends it is text.
+            // A hyphen between two characters is a range; at the start or end it is text.
             '-' if !is_first && chars.peek().is_some_and(|next| *next != ']') => out.push('-'),
             c if c.is_alphanumeric() => out.push(c),
             c => {
@@ -145,15 +145,15 @@ fn push_bracket(chars: &mut Peekable<Chars<'_>>, out: &mut String) -> Result<(),
     Ok(())
 }
 
-/// Returns whether a pattern is a glob (`*` for any text, `?` for a character, `[...]` for one of some) and not a regular
-/// expression: it has one of these signs and none that only a regular expression has.
+/// Returns whether a pattern is a glob (`*` for any text, `?` for any character, `[...]` for one character of a set)
+/// and not a regular expression: it contains one of these signs and no sign that only regular expressions have.
 pub(crate) fn is_glob(pattern: &str) -> bool {
     let has_sign = pattern.contains(['*', '?', '[']);
     let is_regex = pattern.contains(['(', ')', '{', '}', '+', '^', '$', '|', '\\']);
     has_sign && !is_regex && ![".*", ".?"].iter().any(|sign| pattern.contains(sign))
 }
 
-/// Compiles a glob of the kernel's filters, which whole texts match. Errors if a bracket is not closed.
+/// Compiles a glob of the kernel's filters, which must match the whole text. Errors if a bracket is not closed.
 pub(crate) fn glob_regex(glob: &str, case: Case) -> Result<Regex, String> {
     let mut out = String::from("(?s)^");
     let mut chars = glob.chars().peekable();

@@ -34,7 +34,7 @@ pub(crate) fn exit_text(status: Option<i32>, signal: Option<i32>) -> String {
     }
 }
 
-/// Returns the text of [`exit_text`] in a short form: `139 SEGV`.
+/// Returns the text of [`exit_text`], shorter for statuses of shells: `139 SEGV`.
 #[must_use]
 pub(crate) fn exit_short(status: Option<i32>, signal: Option<i32>) -> String {
     match (signal, status) {

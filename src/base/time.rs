@@ -1,6 +1,6 @@
-//! Time as integer nanoseconds: points, durations and half-open spans; parsing and printing them.
+//! Time as integer nanoseconds: points in time, durations and half-open spans; parses and prints them.
 //!
-//! No time is a float here; it becomes a float only when it becomes a pixel (`view::scale`).
+//! No time is a float in this program before it is converted to a pixel (`view::scale`).
 
 use std::fmt;
 use std::ops::{Add, Sub};
@@ -63,7 +63,7 @@ impl Sub for Timestamp {
 }
 
 impl TimeSpan {
-    /// The span from `start` to `end`; empty at `start` if `end` is earlier.
+    /// Returns the span from `start` to `end`; empty at `start` if `end` is earlier.
     #[must_use]
     pub fn new(start: Timestamp, end: Timestamp) -> TimeSpan {
         TimeSpan {
@@ -72,7 +72,7 @@ impl TimeSpan {
         }
     }
 
-    /// The span's length.
+    /// Returns the span's length.
     #[must_use]
     pub fn duration(self) -> Nanos {
         self.end - self.start
@@ -84,7 +84,7 @@ impl TimeSpan {
         self.end <= self.start
     }
 
-    /// Returns whether `time` is inside the span (its end is not).
+    /// Returns whether `time` is inside the span; the end is not.
     #[must_use]
     pub fn contains(self, time: Timestamp) -> bool {
         self.start <= time && time < self.end
@@ -103,7 +103,7 @@ impl TimeSpan {
         self.start < other.end && other.start < self.end
     }
 
-    /// Returns the common part of both spans; empty where they do not meet.
+    /// Returns the common part of both spans; empty if they do not overlap.
     #[must_use]
     pub fn intersection(self, other: TimeSpan) -> TimeSpan {
         TimeSpan::new(self.start.max(other.start), self.end.min(other.end))
@@ -180,7 +180,7 @@ impl TimeArg {
 impl std::str::FromStr for TimeArg {
     type Err = String;
 
-    /// Reads `1.5s`, `250ms`, `12us`, `12µs`, `7ns` or `@N`; the error says what was expected.
+    /// Parses `1.5s`, `250ms`, `12us`, `12µs`, `7ns` or `@N`; the error says what was expected.
     fn from_str(text: &str) -> Result<TimeArg, String> {
         let text = text.trim();
         if let Some(raw) = text.strip_prefix('@') {

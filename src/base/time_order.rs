@@ -34,7 +34,8 @@ impl Sorter {
             }
             return;
         }
-        // Each item is the distance from `first` above the index bits: one number to sort, ties in order of the index.
+        // An item is the distance from `first`, shifted above the index bits: one number to sort by time, then by
+        // index.
         self.items.clear();
         let items = times.iter().zip(0_u64..);
         self.items.extend(
@@ -51,7 +52,7 @@ impl Sorter {
     }
 
     /// Sorts the items by the `key_bits` bits above the lowest `index_bits` bits. The lowest bits are the index, by
-    /// which the items are sorted already.
+    /// which the items are already sorted.
     fn sort(&mut self, index_bits: u32, key_bits: u32) {
         self.other.resize(self.items.len(), 0);
         for digit in 0..key_bits.div_ceil(DIGIT_BITS) {

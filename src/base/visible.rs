@@ -1,4 +1,4 @@
-//! Makes visible the characters that are not seen themselves but change what a terminal or an editor shows.
+//! Makes characters visible that cannot be seen but change what a terminal or an editor shows.
 //!
 //! Control characters (C0, DEL, C1) can move the cursor, colour or rename a terminal; marks of writing direction
 //! reorder the text around them. [`is_active`] matches them. In text, each of their bytes is written as `\xNN`, which
@@ -75,7 +75,7 @@ pub(crate) struct Visible<W> {
 }
 
 impl<W: Write> Visible<W> {
-    /// A writer of lines of text.
+    /// Returns a writer of lines of text.
     pub fn text(out: W) -> Visible<W> {
         Visible {
             out,
@@ -84,7 +84,7 @@ impl<W: Write> Visible<W> {
         }
     }
 
-    /// A writer of JSON.
+    /// Returns a writer of JSON.
     pub(crate) fn json(out: W) -> Visible<W> {
         Visible {
             out,
@@ -93,7 +93,7 @@ impl<W: Write> Visible<W> {
         }
     }
 
-    /// Writes the pending bytes although their rest did not come. Does not flush `out`.
+    /// Writes the pending bytes although they are incomplete. Does not flush `out`.
     ///
     /// # Errors
     /// The errors of `out`.

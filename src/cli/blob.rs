@@ -1,4 +1,4 @@
-//! `threadline blob`: saves what a trace carries for other tools.
+//! `threadline blob`: saves binary data that a trace contains for other tools.
 
 use std::io::Write;
 

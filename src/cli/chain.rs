@@ -1,4 +1,4 @@
-//! `threadline chain`: why a thread waited, hop by hop.
+//! `threadline chain`: why a thread waited, one wakeup after the other.
 
 use std::io::Write;
 
@@ -59,7 +59,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         let words = format!("there is no thread {tid} in this trace");
         return Err(CliError::Usage(words));
     }
-    // If a number had several lives, the one that waited last before `time` counts.
+    // If several lives have this number, the one whose wait started last is taken.
     let found = lives.iter().filter_map(|id| chain_at(trace, *id, time));
     let Some(chain) = found.max_by_key(|chain| chain.wait.start) else {
         let words = format!(

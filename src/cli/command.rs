@@ -34,11 +34,11 @@ pub struct Command {
     pub arguments: fn(clap::Command) -> clap::Command,
     /// Lines that the help ends with.
     pub examples: &'static [Example],
-    /// Does it.
+    /// Runs the command.
     pub run: fn(&ArgMatches) -> Result<(), CliError>,
 }
 
-/// A line that can be typed as it is beside `sample-traces`.
+/// A command line that works as it is in the folder that contains `sample-traces`.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// The line without the program's name, quoted as for a shell.
@@ -90,13 +90,13 @@ impl From<std::io::Error> for CliError {
 /// The files from which this process reads its answer. Each process runs one verb only.
 static READ_FROM: Mutex<Vec<Arc<OpenedFile>>> = Mutex::new(Vec::new());
 
-/// Has [`finish`] look at what became of these files.
+/// Adds files whose changes [`finish`] reports.
 pub(crate) fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
     let mut all = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
     all.extend(files.into_iter().cloned());
 }
 
-/// Returns an error if a file was damaged after it was opened, so that what was written from it is wrong.
+/// Returns an error if a file was damaged after it was opened, because output written from it may be wrong.
 fn damage() -> Option<CliError> {
     let files = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
     files.iter().find_map(|file| {
@@ -107,14 +107,14 @@ fn damage() -> Option<CliError> {
     })
 }
 
-/// Passes an answer on as long as the files that it is made from are whole: of one that is cut short, each line may be as
-/// long as the rest of the file.
+/// Passes output on until an input file is damaged. A file that was cut short reads as zeros: a single output line
+/// could become as long as the rest of the file.
 pub(crate) struct Watched<W>(W);
 
 impl<W: Write> Write for Watched<W> {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         if damage().is_some() {
-            // The words are those of `finish`.
+            // `finish` prints the message.
             return Err(std::io::Error::other("an input file was damaged"));
         }
         self.0.write(bytes)
@@ -125,12 +125,12 @@ impl<W: Write> Write for Watched<W> {
     }
 }
 
-/// Standard output for a verb's answer, which it flushes at its end.
+/// Returns standard output for the answer of a command, which flushes it at its end.
 pub fn answer() -> BufWriter<Watched<Stdout>> {
     BufWriter::with_capacity(1 << 18, Watched(stdout()))
 }
 
-/// Standard output, locked. Nothing can be written to it if it was closed when the program started.
+/// Standard output, locked. Writes are ignored if it was closed when the program started.
 pub(crate) struct Stdout(StdoutLock<'static>);
 
 /// Returns standard output; [`finish`] flushes it.
@@ -149,8 +149,8 @@ impl Write for Stdout {
     }
 }
 
-/// Notes on stderr what became of the files that were read. `Err` if one was cut short or written over: then what was
-/// written to standard output may be wrong, and cannot be taken back.
+/// Reports on stderr how the files that were read have changed. Errors if a file was cut short or overwritten: then the
+/// output so far, which cannot be taken back, may be wrong.
 fn look_at_files() -> Result<(), CliError> {
     if let Some(damage) = damage() {
         return Err(damage);
@@ -164,7 +164,7 @@ fn look_at_files() -> Result<(), CliError> {
     Ok(())
 }
 
-/// Why a file could not be read, with what may help.
+/// Returns the error for a file that could not be read, with a hint.
 pub(crate) fn not_loaded(error: &LoadError) -> CliError {
     let hint = match error.error.problem {
         Problem::UnknownFormat { .. } => " (to read a text as one of these, use --read-as NAME)",
@@ -174,10 +174,10 @@ pub(crate) fn not_loaded(error: &LoadError) -> CliError {
     CliError::Input(format!("{error}{hint}"))
 }
 
-/// Says what went wrong on stderr and turns it into an exit code.
+/// Prints the error on stderr; returns the exit code.
 pub(crate) fn finish(result: Result<(), CliError>) -> ExitCode {
     let result = result.and_then(|()| Ok(std::io::stdout().flush()?));
-    // Whatever the result is, it may be wrong if the file is damaged: what was asked for may have been in it.
+    // A damaged file makes every result doubtful: for example, a search may have found nothing for this reason.
     let result = look_at_files().and(result);
     let (code, words) = match result {
         Ok(()) => return ExitCode::SUCCESS,
@@ -192,13 +192,13 @@ pub(crate) fn finish(result: Result<(), CliError>) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Prints a line on stderr. The line may contain text of a file: control characters are escaped, so that none acts on
-/// the terminal.
+/// Prints a line on stderr. Control characters are escaped: the line may contain text from a file, which must not act
+/// on the terminal.
 pub(crate) fn warn(words: &str) {
     print_clear(|stderr| writeln!(stderr, "threadline: {}", harmless(words)));
 }
 
-/// The FILE argument.
+/// Returns the FILE argument.
 pub(crate) fn file_argument() -> Arg {
     Arg::new("file")
         .value_name("FILE")
@@ -207,7 +207,7 @@ pub(crate) fn file_argument() -> Arg {
         .value_parser(value_parser!(PathBuf))
 }
 
-/// The FILE arguments of commands that can put several traces on one axis, and `--offset`.
+/// Adds the FILE arguments of commands that can put several traces on one axis, and `--offset`.
 pub(crate) fn files_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -228,7 +228,7 @@ pub(crate) fn offset_argument() -> Arg {
         .value_parser(parse_offset)
 }
 
-/// `--date`, `--read-as`, `--compiler-traces` and `--memory`, for all commands that read files.
+/// Adds `--date`, `--read-as`, `--compiler-traces` and `--memory`, for all commands that read files.
 pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -272,7 +272,7 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// Holds allocations against `--memory`.
+/// Limits allocations to the value of `--memory`.
 pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     if let Some(&bytes) = matches.get_one::<u64>("memory") {
         budget::set_limit(bytes);
@@ -293,7 +293,7 @@ pub fn reading(matches: &ArgMatches) -> Reading {
     }
 }
 
-/// `2=1.5ms`: the second file, 1.5 ms.
+/// Parses `2=1.5ms`: index 1 (the second file) and 1.5 ms.
 fn parse_offset(text: &str) -> Result<(usize, Nanos), String> {
     let expected = || format!("'{text}': expected the file's number and a time, such as 2=1.5ms");
     let (number, time) = text.split_once('=').ok_or_else(expected)?;
@@ -302,7 +302,7 @@ fn parse_offset(text: &str) -> Result<(usize, Nanos), String> {
     Ok((index, parse_duration(time.trim().trim_start_matches('+'))?))
 }
 
-/// `--from` and `--until`.
+/// Adds `--from` and `--until`.
 pub(crate) fn time_arguments(command: clap::Command) -> clap::Command {
     let time = |name: &'static str, help: &'static str| {
         Arg::new(name)
@@ -321,7 +321,7 @@ pub(crate) fn time_arguments(command: clap::Command) -> clap::Command {
         .arg(time("until", "Only what happens before T"))
 }
 
-/// `--format` and `--quote-formulas`, for commands that print a table.
+/// Returns `--format` and `--quote-formulas`, for commands that print a table.
 pub(crate) fn format_arguments() -> [Arg; 2] {
     let format = Arg::new("format")
         .long("format")
@@ -331,7 +331,7 @@ pub(crate) fn format_arguments() -> [Arg; 2] {
     [format, formulas_argument()]
 }
 
-/// `--quote-formulas`, for whatever writes CSV.
+/// Returns `--quote-formulas`, for everything that writes CSV.
 pub(crate) fn formulas_argument() -> Arg {
     Arg::new("quote-formulas")
         .long("quote-formulas")
@@ -347,7 +347,7 @@ pub(crate) fn formulas(matches: &ArgMatches) -> Formulas {
     }
 }
 
-/// Returns the value of `--format` for an answer about `trace`.
+/// Returns the value of `--format` for a table of `trace`.
 pub(crate) fn row_format(matches: &ArgMatches, trace: &Trace) -> RowFormat {
     match matches.get_one::<String>("format").map(String::as_str) {
         Some("csv") => RowFormat::Csv(formulas(matches)),
@@ -367,7 +367,7 @@ fn look(trace: &Trace) -> Look {
     }
 }
 
-/// The span that `--from` and `--until` mean; without them, all times there are.
+/// Returns the span from `--from` to `--until`; without them, from the first time to the last.
 pub(crate) fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
     let time = |name: &str| {
         matches
@@ -380,20 +380,20 @@ pub(crate) fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
     )
 }
 
-/// Loads the FILE arguments whole, with progress on a terminal, and says on stderr what could not be read. What they
-/// hold is not given back piece by piece: a verb ends with its process.
+/// Loads the FILE arguments completely, with progress on a terminal, and prints diagnostics about missing data on
+/// stderr. The memory is never freed: the process ends with the command.
 pub fn load(matches: &ArgMatches) -> Result<ManuallyDrop<LoadedTrace>, CliError> {
     let loaded = load_files(matches, &files(matches), Vec::new(), reading(matches))?;
     Ok(ManuallyDrop::new(loaded))
 }
 
-/// The FILE arguments.
+/// Returns the paths of the FILE arguments.
 pub fn files(matches: &ArgMatches) -> Vec<PathBuf> {
     let files = matches.get_many::<PathBuf>("file").unwrap_or_default();
     files.cloned().collect()
 }
 
-/// The same as [`load`] for other files, with offsets that are overruled by those of the command line.
+/// Loads other files like [`load`]. An offset of the command line replaces the one in `fixed`.
 pub(crate) fn load_files(
     matches: &ArgMatches,
     paths: &[PathBuf],
@@ -433,7 +433,7 @@ pub(crate) fn load_files(
     Ok(loaded)
 }
 
-/// Prints diagnostics that mean something is missing, one line each.
+/// Prints each diagnostic about missing data in one line.
 pub(crate) fn warn_of_losses(loaded: &LoadedTrace) {
     for row in loaded.trace.diagnostics.rows() {
         if row.severity == crate::base::Severity::Info {

@@ -1,4 +1,4 @@
-//! `threadline compare`: two traces side by side, name by name, the largest change first.
+//! `threadline compare`: two traces side by side, one row for each name, the largest change first.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         (Some("p95"), _) => SortBy::P95,
         _ => SortBy::Sum,
     };
-    // Times since the start mean the same stretch of both.
+    // A time since the start selects the same stretch of both traces.
     let areas = [&left, &right].map(|loaded| Area::of(asked_span(matches, &loaded.trace)));
     let sides = [(&left, &areas[0]), (&right, &areas[1])].map(|(loaded, area)| Compared {
         trace: &loaded.trace,

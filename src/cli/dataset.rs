@@ -201,7 +201,7 @@ fn add(matches: &ArgMatches) -> Result<(), CliError> {
     let adder = |_| -> Result<(), CliError> {
         let mut adder = Adder::new(&set, &options).map_err(of_set)?;
         let worked = work.convert(&mut adder);
-        // What was converted is kept, whatever happened to the others.
+        // Converted files are kept even if others failed.
         let kept = adder.commit(&Job::default()).map_err(of_set);
         worked.and(kept)
     };
@@ -237,7 +237,7 @@ fn add(matches: &ArgMatches) -> Result<(), CliError> {
     }
 }
 
-/// Files that several threads convert.
+/// The files that several threads convert.
 struct Work<'a> {
     matches: &'a ArgMatches,
     files: &'a [PathBuf],
@@ -245,7 +245,7 @@ struct Work<'a> {
     said: Mutex<Said>,
 }
 
-/// What was said of the files so far.
+/// The messages about the files so far.
 #[derive(Default)]
 struct Said {
     has_heading: bool,
@@ -253,7 +253,8 @@ struct Said {
 }
 
 impl Work<'_> {
-    /// Converts files until none is left; what cannot be read is left out. Errors if the data set cannot be written.
+    /// Converts files until none is left; files that cannot be read are skipped. Errors if the data set cannot be
+    /// written.
     fn convert(&self, adder: &mut Adder<'_>) -> Result<(), CliError> {
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -275,7 +276,7 @@ impl Work<'_> {
     }
 
     fn load(&self, file: &Path) -> Result<crate::load::LoadedTrace, String> {
-        // Standard input cannot be read again for its fingerprint.
+        // Standard input cannot be used: its fingerprint would need a second read.
         if !file.is_file() {
             return Err(format!("there is no such file: {}", file.display()));
         }
@@ -388,7 +389,7 @@ const TABLE_LIST: &[ColumnDef<'static>] = &[
     .minor(),
 ];
 
-/// Prints all tables and columns that data sets have.
+/// Prints all tables of data sets with their columns.
 fn print_tables(matches: &ArgMatches) -> Result<(), CliError> {
     let mut out = answer();
     let mut rows = RowWriter::new(&mut out, row_format(matches, &Trace::default()), TABLE_LIST)?;

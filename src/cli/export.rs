@@ -79,7 +79,7 @@ fn arguments(command: clap::Command) -> clap::Command {
 
 fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     let (path, overwrite) = (path_of(matches), overwrite_of(matches));
-    // An existing file is refused before a long load.
+    // Refuse an existing file before a long load.
     if overwrite == Overwrite::Refuse && path.is_file() {
         return Err(refusal(ExportError::Exists(path.to_path_buf())));
     }
@@ -90,7 +90,7 @@ fn run_export(matches: &ArgMatches) -> Result<(), CliError> {
     export_to(path, overwrite, &exporter, &loaded, &selection)
 }
 
-/// Exports to a file or to standard output, with progress, and says what was written.
+/// Exports to a file or to standard output, with progress, and reports what was written.
 pub(crate) fn export_to(
     path: &Path,
     overwrite: Overwrite,
@@ -118,7 +118,7 @@ pub(crate) fn export_to(
     Ok(())
 }
 
-/// The kinds of events that `--event` names.
+/// Returns the kinds of events that `--event` names.
 fn kinds_of(
     matches: &ArgMatches,
     exporter: &Exporter,

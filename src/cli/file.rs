@@ -1,4 +1,5 @@
-//! `threadline file`: what was done to one file of a traced build, what went into it, what was made from it.
+//! `threadline file`: how one file of a traced build was used, which files it was made from, and which were made from
+//! it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! `threadline formats`: what can be opened.
+//! `threadline formats`: the formats that can be opened.
 
 use std::io::Write;
 

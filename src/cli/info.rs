@@ -1,4 +1,4 @@
-//! `threadline info`: what a trace holds, for people or as JSON.
+//! `threadline info`: what a trace contains, for people or as JSON.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -124,7 +124,8 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
     })
 }
 
-/// Returns the facts by name; of a name that several have, such as each CPU's `statistics`, the list of their values.
+/// Returns the facts by name. If several facts have one name, such as the `statistics` of each CPU, the value is a
+/// list.
 fn facts_json(facts: &[Fact]) -> serde_json::Map<String, serde_json::Value> {
     let mut lists: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Fact { name, value } in facts {
@@ -140,7 +141,7 @@ fn facts_json(facts: &[Fact]) -> serde_json::Map<String, serde_json::Value> {
         .collect()
 }
 
-/// Returns duration, start and end as text; clocks without seconds count in their own steps.
+/// Returns duration, start and end as text; without a unit for clocks that do not count nanoseconds.
 fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
     let length = ruler::length_text(span.duration(), unit);
     match unit {
@@ -153,7 +154,7 @@ fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
     }
 }
 
-/// A line of the answer: a label and what it says.
+/// A line of the output: a label and a value.
 struct Line {
     label: String,
     value: Value,
@@ -162,7 +163,7 @@ struct Line {
 enum Value {
     Text(String),
     Count(u64),
-    /// A file's path and size.
+    /// A file's path and size in bytes.
     File(String, u64),
     Trouble(String),
 }
@@ -260,10 +261,10 @@ fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> 
     Ok(())
 }
 
-/// The least width of labels, in characters, including the space after them.
+/// Minimum width of labels, in characters, including the space after them.
 const LABEL: usize = 17;
 
-/// The same for a person: numbers in groups, sizes in units, what is long in several lines.
+/// Writes the answer for a person: digits in groups, sizes with units, long values in several lines.
 fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
     let (width, colours) = (terminal::width(), terminal::colours());
     for Line { label, value } in lines_of(loaded) {
@@ -288,7 +289,7 @@ fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Resul
         for line in wrapped(&visible(&text), width - beside) {
             let (label, taken) = std::mem::take(&mut first);
             if beside == 0 || taken >= beside {
-                // The label gets its own line, because there is no room beside it.
+                // There is no room beside the label: it gets its own line.
                 if taken > 0 {
                     writeln!(out, "{label}")?;
                 }
@@ -308,7 +309,7 @@ fn visible(text: &str) -> String {
     one_line(text).replace('\t', "    ")
 }
 
-/// A text in lines of at most `width` columns, broken between words where that can be done.
+/// Returns the text in lines of at most `width` columns, broken between words where possible.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -1,6 +1,6 @@
-//! `threadline install`: the desktop entry, icon, file types, completions and manual page of this program, put
-//! where the desktop and the shells look for them. A Debian package does the same with the files in `assets/`;
-//! `--print` writes them, and a test holds them to what the table of commands says.
+//! `threadline install`: writes the desktop entry, icon, file types, completions and manual page of this program to the
+//! folders where desktops and shells look for them. The Debian package contains the same files, taken from `assets/`.
+//! `--print` writes the generated ones; a test checks that they match the table of commands.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ fn completions(shell: Shell) -> Vec<u8> {
     out
 }
 
-/// The examples of a command as a section of the manual page.
+/// Writes the examples of a command as a section of the manual page.
 fn write_examples(command: &Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     let plain = |text: &str| {
         text.replace('\\', "\\\\")
@@ -125,7 +125,7 @@ fn write_examples(command: &Command, out: &mut Vec<u8>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The manual page: the program, then each command with its options.
+/// Returns the manual page: the program, then each command with its options.
 fn manual() -> Result<Vec<u8>, CliError> {
     let mut out = Vec::new();
     let all = super::command_line();
@@ -150,7 +150,7 @@ fn manual() -> Result<Vec<u8>, CliError> {
         {
             write_examples(row, &mut text)?;
         }
-        // Sections of a command are paragraphs of its own section here.
+        // A command is one section of this page: its own sections become subsections.
         out.extend(
             String::from_utf8_lossy(&text)
                 .replace(".SH ", ".SS ")
@@ -185,7 +185,7 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
     for row in GENERATED {
         files.push((share.join(row.place), (row.make)()?));
     }
-    // Written out at the end: a full disk under the output must not leave half of the files.
+    // Files are written after all of them were generated: an error must not leave half of them.
     let mut done = Vec::new();
     for (path, bytes) in files {
         if matches.get_flag("remove") {
@@ -205,7 +205,7 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(out.flush()?)
 }
 
-/// The desktop entry with the path of this very program, which need not be where the desktop looks.
+/// Returns the desktop entry with the path of this program, which may be in no folder that the desktop searches.
 fn desktop_entry() -> Result<Vec<u8>, CliError> {
     let program = std::env::current_exe()?;
     let program = program
@@ -223,13 +223,13 @@ fn no_entry(program: &Path, why: &str) -> CliError {
     ))
 }
 
-/// A program's path as an `Exec` key has it.
+/// Returns a program's path as the value of an `Exec` key.
 ///
-/// The Desktop Entry Specification reads such a value three times: first the escapes of all strings, then the quotes of
-/// arguments, then field codes such as `%F`. Here it is the other way round.
+/// The Desktop Entry Specification decodes such a value in three steps: the escapes of all strings, then the quotes of
+/// arguments, then field codes such as `%F`. This function encodes in the reverse order.
 ///
 /// # Errors
-/// What about the path cannot be written in such a key.
+/// If the path contains a character that cannot be written in such a key; the error says which.
 fn exec_value(program: &str) -> Result<String, &'static str> {
     if program.contains('=') {
         return Err("contains an equals sign");
@@ -276,13 +276,13 @@ fn cannot(what: &str, path: &Path, error: &std::io::Error) -> CliError {
     CliError::Input(format!("cannot {what} it: {error} ({})", path.display()))
 }
 
-/// Has the desktop's own tools, where there are some, read the new file types and entries.
+/// Runs the desktop's own tools, if they exist, so that it reads the new file types and entries.
 fn update_desktop(share: &Path) {
     for (tool, folder) in [
         ("update-mime-database", "mime"),
         ("update-desktop-database", "applications"),
     ] {
-        // A desktop without the tool reads the folders by itself.
+        // Desktops without these tools read the folders themselves.
         let _missing = std::process::Command::new(tool)
             .arg(share.join(folder))
             .stdout(std::process::Stdio::null())

@@ -1,4 +1,4 @@
-//! `threadline latency`: from wakeup to run by thread, or between any two events.
+//! `threadline latency`: the time from wakeup to run for each thread, or between any two events.
 
 use std::io::Write;
 
@@ -73,7 +73,7 @@ pub(crate) const COMMAND: Command = Command {
 fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (begin, end) = (text("begin"), text("end"));
-    // Errors are reported before a long load.
+    // Report errors before a long load.
     if !begin.is_empty() {
         parse(begin)?;
         parse(end)?;

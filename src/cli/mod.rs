@@ -1,7 +1,7 @@
-//! The command line: everything the window does with data, without a window.
+//! The command line: everything that the window does with data, without a window.
 //!
-//! `COMMANDS` is the one table: parsing, help, completions and the man page come from it. A new command is
-//! one file and its row.
+//! Parsing, help, completions and the manual page come from the table `COMMANDS`. A new command is one file and one row
+//! of the table.
 
 mod blob;
 mod chain;
@@ -100,14 +100,14 @@ pub(crate) fn command_line() -> clap::Command {
     all
 }
 
-/// Runs the program with the process's arguments. Exit codes: 0 fine, 1 the input could not be used, 2 wrong usage.
+/// Runs the program with the process's arguments. Exit codes: 0 success, 1 unusable input, 2 wrong usage.
 #[must_use]
 pub fn run() -> ExitCode {
     catch_bus_errors();
     let matches = match command_line().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are answers, all else is wrong usage; clap chooses the stream.
+            // Help and version are answers, everything else is wrong usage; clap chooses the output stream.
             if error.use_stderr() {
                 let words = error.render().to_string();
                 let _unwritable = match words.contains(is_active) {

@@ -1,4 +1,4 @@
-//! `--cpu`, `--process`, `--thread`, `--track`: what a command looks at, by the numbers and names that people know.
+//! `--cpu`, `--process`, `--thread`, `--track`: restrict a command by numbers and names that the user gives.
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
@@ -8,7 +8,7 @@ use crate::export::{self, Selection};
 use crate::query::area::{Area, Lane, Lanes};
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
 
-/// Adds the arguments that narrow down what is shown.
+/// Adds the arguments that restrict a command.
 pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
     let numbers = |name: &'static str, value: &'static str, help: &'static str| {
         Arg::new(name)
@@ -50,7 +50,7 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// Says of `--cpu` how slices count there.
+/// Explains in the help of `--cpu` how slices are counted there.
 pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
     command.mut_arg("cpu", |arg| {
         arg.help(
@@ -62,7 +62,7 @@ pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
     })
 }
 
-/// Our ids for the numbers that the user gave; of a reused number, the ids of all its lives.
+/// Returns our ids for the user's numbers and names; for a reused number, the ids of all its lives.
 pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Selection, CliError> {
     let span = asked_span(matches, trace);
     if span.start >= span.end {
@@ -110,7 +110,7 @@ pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Select
             let words = format!("there is no track with '{name}' in its name in this trace");
             return Err(CliError::Usage(words));
         }
-        // A thread's row shows its states and runs, too.
+        // A thread's row also shows its states and runs.
         let tracks = named.tracks.into_iter();
         selection
             .tracks
@@ -138,7 +138,8 @@ fn absent(what: &str, number: u64) -> CliError {
     CliError::Usage(format!("there is no {what} {number} in this trace"))
 }
 
-/// The area that the arguments mean: all lanes if they name nothing. Of threads on CPUs it is what those did there.
+/// Returns the area that the arguments mean: all lanes if they name nothing. With both threads and CPUs, only what
+/// these threads did on these CPUs.
 pub(crate) fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliError> {
     let selection = selection_of(matches, trace)?;
     let mut area = Area::of(selection.span);
@@ -179,7 +180,7 @@ pub(crate) fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliEr
     Ok(area)
 }
 
-/// The threads that `--thread` and `--process` mean.
+/// Returns the threads that `--thread` and `--process` mean.
 pub(crate) fn threads_of(selection: &Selection, trace: &Trace) -> Vec<ThreadId> {
     let of_processes = trace.threads.iter().zip(0..).filter(|(thread, _)| {
         let process = thread.process;

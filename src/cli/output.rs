@@ -1,4 +1,4 @@
-//! `-o OUT` and `--force`: where a command writes, and what becomes of a file that is there.
+//! `-o OUT` and `--force`: where a command writes, and whether it replaces an existing file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::CliError;
 use crate::export::{ExportError, Overwrite};
 
-/// The arguments.
+/// Adds the arguments.
 pub(crate) fn output_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -47,7 +47,7 @@ pub(crate) fn overwrite_of(matches: &ArgMatches) -> Overwrite {
     }
 }
 
-/// Says why nothing was written, and what helps.
+/// Returns the error that says why nothing was written, and what to do.
 pub(crate) fn refusal(error: ExportError) -> CliError {
     match error {
         ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {

@@ -1,5 +1,5 @@
-//! `threadline probes`: definitions of kprobes and uprobes with their errors, the kernel's counts, and their events in
-//! the trace; and the script that records them.
+//! `threadline probes`: checks definitions of kprobes and uprobes, and prints them with the kernel's counts and their
+//! events in the trace, or as a script that records them.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -86,12 +86,12 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     let (mut files, mut definitions) = (paths("file"), paths("definitions"));
     let is_nothing_else = definitions.is_empty() && take_out(&files).probes.is_none();
     if is_nothing_else && matches!(files.as_slice(), [only] if has_form(only)) {
-        // No line is valid: the answer lists the errors.
+        // No line is valid: the output lists the errors.
         definitions = std::mem::take(&mut files);
     }
     let mut given = read_set(&definitions, &paths("profile"))?;
     let loaded = match take_out(&files) {
-        // Definitions and profiles without a trace need none.
+        // Definitions and profiles can be printed without a trace.
         Separated {
             traces,
             probes: Some(set),
@@ -213,7 +213,7 @@ fn write_script(all: &ProbeTable, out: &Path, overwrite: Overwrite) -> Result<()
     })
 }
 
-/// Says each error on stderr, with its line and a mark under its column; how many there are.
+/// Prints each error on stderr, with its line and a mark under its column; returns the number of errors.
 fn print_errors(set: &ProbeSet) -> usize {
     let mut stderr = std::io::stderr().lock();
     let definitions: &Definitions = &set.definitions;

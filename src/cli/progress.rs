@@ -1,4 +1,5 @@
-//! A line on standard error that says how far long work is, on a terminal only; it is gone when the work is done.
+//! A line on standard error that shows the progress of long work, on a terminal only; the line is removed when the work
+//! is done.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,13 +10,13 @@ use std::time::{Duration, Instant};
 use super::terminal;
 use crate::base::{Job, Progress};
 
-/// Whether the line is on the screen. Whoever prints to standard error holds the lock.
+/// Whether the line is on the screen. Code that prints to standard error must hold the lock.
 static IS_DRAWN: Mutex<bool> = Mutex::new(false);
-/// Shorter work shows no line.
+/// Work that takes less time shows no line.
 const SHORT: Duration = Duration::from_millis(200);
 const REDRAWN_EVERY: Duration = Duration::from_millis(100);
 
-/// Prints on standard error where no line of progress is.
+/// Prints on standard error after removing the progress line.
 pub(crate) fn print_clear(print: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
     let mut is_drawn = IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stderr = std::io::stderr().lock();
@@ -25,7 +26,7 @@ pub(crate) fn print_clear(print: impl FnOnce(&mut dyn Write) -> std::io::Result<
     let _unwritable = print(&mut stderr);
 }
 
-/// Does `work`; meanwhile a line on stderr shows the progress of `job`, if stderr is a terminal.
+/// Does `work`; meanwhile the progress of `job` is shown in a line on stderr, if stderr is a terminal.
 pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
     if !terminal::is_person_warned() {
         return work();
@@ -33,7 +34,7 @@ pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) 
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let line = scope.spawn(|| draw_until(&is_done, what, job));
-        // Also if the work panics: the scope waits for the line.
+        // Ends the line also if the work panics: the scope waits for its thread.
         let _end = End {
             is_done: &is_done,
             line: line.thread().clone(),
@@ -42,8 +43,8 @@ pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) 
     })
 }
 
-/// The same for work that prints on standard output, unless that is on the terminal too: printed there, or by a pager at
-/// the other end of a pipe, whose screen a line of ours would spoil.
+/// Does work that prints on standard output. Progress is shown only if that output cannot appear on the terminal,
+/// directly or through a pager at the other end of a pipe: a progress line would spoil it.
 pub(crate) fn while_printing<T>(what: &str, job: &Job, work: impl FnOnce() -> T) -> T {
     match terminal::is_person() || terminal::may_be_paged() {
         true => work(),
@@ -51,7 +52,7 @@ pub(crate) fn while_printing<T>(what: &str, job: &Job, work: impl FnOnce() -> T)
     }
 }
 
-/// A line on stderr that says what is going on, if stderr is a terminal.
+/// A line on stderr that shows what is being done, if stderr is a terminal.
 #[cfg(target_os = "linux")]
 pub(crate) struct Line {
     is_shown: bool,
@@ -59,13 +60,13 @@ pub(crate) struct Line {
 
 #[cfg(target_os = "linux")]
 impl Line {
-    /// No line yet.
+    /// Returns a line that is not shown yet.
     pub(crate) fn new() -> Line {
         let is_shown = terminal::is_person_warned();
         Line { is_shown }
     }
 
-    /// Shows these words in place of those before.
+    /// Shows `words` in place of the earlier words.
     pub(crate) fn draw(&self, words: &str) {
         if self.is_shown {
             let mut is_drawn = IS_DRAWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +75,7 @@ impl Line {
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         print_clear(|_| Ok(()));
     }
@@ -108,7 +109,7 @@ fn draw_until(is_done: &AtomicBool, what: &str, job: &Job) {
     print_clear(|_| Ok(()));
 }
 
-/// Returns the text of the line. The remaining time is shown after one second and 2 % of the work.
+/// Returns the text of the line. The remaining time is shown after one second, if at least 2 % of the work is done.
 fn words(what: &str, elapsed: Duration, progress: Progress) -> String {
     if progress.total.is_none() {
         return match elapsed.as_secs() {

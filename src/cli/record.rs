@@ -1,4 +1,4 @@
-//! `threadline record`: events of the kernel into a trace.dat.
+//! `threadline record`: records events of the kernel in a trace.dat.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -258,7 +258,7 @@ mod linux {
         conclude(&recorded)
     }
 
-    /// Says what was recorded.
+    /// Reports what was recorded.
     fn conclude(recorded: &Recorded) -> Result<(), CliError> {
         if let Some(status) = recorded.command.filter(|status| !status.success()) {
             warn(&format!("the command ended with {status}"));
@@ -325,7 +325,7 @@ mod linux {
         )
     }
 
-    /// The command that gives a shell on another machine.
+    /// Returns the command that opens a shell on another machine.
     fn on_of(matches: &ArgMatches) -> Vec<OsString> {
         let host = matches.get_one::<String>("on");
         let command = matches.get_one::<String>("on-command");
@@ -377,7 +377,7 @@ mod linux {
         }))
     }
 
-    /// Says what a killed recording left, and what puts it back.
+    /// Reports what a killed recording left in the kernel, and how to restore it.
     fn offer_clean_up() {
         let Ok(top) = Folder::find() else { return };
         if !Leftovers::find(&top).ids.is_empty() {
@@ -388,7 +388,7 @@ mod linux {
         }
     }
 
-    /// Values of arguments that may be repeated, each with its place on the command line.
+    /// Returns the values of an argument that may be repeated, each with its index on the command line.
     fn placed(matches: &ArgMatches, name: &str) -> Vec<(usize, String)> {
         let places = matches.indices_of(name).into_iter().flatten();
         let values = matches.get_many::<String>(name).into_iter().flatten();
@@ -428,7 +428,7 @@ mod linux {
         Ok(order)
     }
 
-    /// The events of sets, then those of `-e`, each with the `-f` after it.
+    /// Returns the events of predefined sets, then those of `-e`, each with the filter of the `-f` that follows it.
     fn events_of(matches: &ArgMatches) -> Result<Vec<EventOrder>, CliError> {
         let mut events = Vec::new();
         for name in values(matches, "preset") {
@@ -463,7 +463,7 @@ mod linux {
         Ok(events)
     }
 
-    /// The probes with the group of this recording.
+    /// Returns the probes, in the group of this recording.
     fn probes_of(matches: &ArgMatches) -> Result<Vec<String>, CliError> {
         let group = group_name(std::process::id());
         let definitions = values(matches, "probe").into_iter().enumerate();

@@ -1,4 +1,4 @@
-//! `threadline search`: what an expression finds in a trace, as a table.
+//! `threadline search`: the matches of an expression in a trace, as a table.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -72,7 +72,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         ))
 }
 
-/// The EXPR argument.
+/// Returns the EXPR argument.
 fn expression_argument() -> Arg {
     Arg::new("expression")
         .value_name("EXPR")
@@ -81,12 +81,12 @@ fn expression_argument() -> Arg {
         .allow_hyphen_values(true)
 }
 
-/// Reads an expression; the error points to its place.
+/// Parses an expression; the error marks the position.
 pub fn parse(text: &str) -> Result<Expression, CliError> {
     Expression::parse(text).map_err(|error| usage(text, &error))
 }
 
-/// An expression's error as a user of a terminal sees it.
+/// Returns the error of an expression, worded for a terminal.
 pub(crate) fn usage(text: &str, error: &ExpressionError) -> CliError {
     CliError::Usage(format!("the expression is wrong:\n{}", error.pointed(text)))
 }

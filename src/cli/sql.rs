@@ -1,4 +1,4 @@
-//! `threadline sql`: asks the user's own DuckDB about traces or a data set.
+//! `threadline sql`: runs SQL over traces or a data set in the user's own DuckDB.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -127,10 +127,10 @@ fn sql(matches: &ArgMatches) -> Result<(), CliError> {
     }
 }
 
-/// How an answer is written.
+/// The form in which the answer is written.
 #[derive(Clone, Copy)]
 enum AnswerForm {
-    /// As DuckDB wrote it.
+    /// The file that DuckDB wrote.
     Parquet,
     Rows(RowFormat),
 }
@@ -151,7 +151,7 @@ fn of_query(error: QueryError) -> CliError {
     CliError::Input(error.to_string())
 }
 
-/// Why a data set could not be made.
+/// Why a data set could not be created.
 enum Unmade {
     Set(SetError),
     Cli(CliError),
@@ -163,7 +163,7 @@ impl From<SetError> for Unmade {
     }
 }
 
-/// Returns the data set that the user named, or one of the traces.
+/// Returns the data set that the user named, or one made from the traces.
 fn data_set(matches: &ArgMatches, query: &str) -> Result<DataSet, CliError> {
     let files: Vec<PathBuf> = super::command::files(matches);
     if let [folder] = files.as_slice()
@@ -199,7 +199,7 @@ fn data_set(matches: &ArgMatches, query: &str) -> Result<DataSet, CliError> {
     })
 }
 
-/// Returns what a question needs: the usual tables, and those on request that it names.
+/// Returns the tables that a query needs: the usual ones, and those on request that the query names.
 fn options_for(query: &str) -> AddOptions {
     let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words: Vec<&str> = query.split(|c| !is_part_of_name(c)).collect();

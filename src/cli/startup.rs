@@ -1,5 +1,5 @@
-//! The arguments that define what the window, or a picture of it, starts with: files or a link to a view, and commands
-//! of the palette.
+//! The arguments for the start of the window, or of a picture of it: files or a link to a view, and commands of the
+//! palette.
 
 use std::path::PathBuf;
 
@@ -30,14 +30,14 @@ pub(crate) fn follow_argument() -> Arg {
         .action(ArgAction::SetTrue)
 }
 
-/// What the command line names.
+/// The files that the command line names.
 pub(super) struct Named {
     pub files: Vec<PathBuf>,
-    /// What is done once they are open.
+    /// What is done after they are opened.
     pub todo: Vec<Todo>,
 }
 
-/// Returns the files that are named, and the actions that show a link or carry out commands.
+/// Returns the files of the command line, and the actions that show a link or run commands.
 pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliError> {
     let link = match files.as_slice() {
         [only] => only.to_str().filter(|text| Link::is_one(text)),
@@ -55,7 +55,7 @@ pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliErro
     Ok(Named { files, todo })
 }
 
-/// Returns what the window starts with.
+/// Returns the files and actions with which the window starts.
 pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
     let Named { files, todo } = named(matches, files.cloned().collect())?;

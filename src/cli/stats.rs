@@ -1,4 +1,4 @@
-//! `threadline stats`: what slices, runs, states, events or counters add up to, as a table.
+//! `threadline stats`: sums over slices, runs, states, events or counters, as a table.
 
 use std::io::Write;
 
@@ -106,11 +106,11 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
         }
         _ => What::Slices,
     };
-    // Nobody can cancel it here.
+    // The command line cannot cancel the job.
     let job = Job::default();
     let found = with_progress("adding up", &job, || groups(trace, &area, what, by, &job));
     let found = found.unwrap_or_default();
-    // Shares are for panes only.
+    // Only panes show shares.
     let row = |group: &Group| group_row(trace, group, what, 1.0);
     let rows: Vec<MadeRow> = found.iter().map(row).collect();
     write_rows(
@@ -124,8 +124,8 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns the columns of groups. A thread, process or CPU has a row for each kind of slices: if there are several, the kind
-/// is part of what identifies a row.
+/// Returns the columns of groups. A thread, process or CPU has one row for each kind of slices: if there are several
+/// kinds, the kind is a key column.
 fn columns_for(groups: &[Group], by: GroupBy) -> Vec<ColumnDef<'static>> {
     let mut columns = GROUPS.columns.to_vec();
     let first = groups.first().map(|group| group.key.kind);
@@ -137,7 +137,7 @@ fn columns_for(groups: &[Group], by: GroupBy) -> Vec<ColumnDef<'static>> {
     columns
 }
 
-/// The table `syscalls`, narrowed.
+/// Prints the table `syscalls`, restricted to the selection.
 fn calls(matches: &ArgMatches, loaded: &LoadedTrace, out: &mut impl Write) -> Result<(), CliError> {
     let selection = selection_of(matches, &loaded.trace)?;
     let chosen = Chosen::new(&loaded.trace, &selection);
@@ -158,7 +158,7 @@ fn events(
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     let trace = loaded.trace.as_ref();
-    // Nobody can cancel it here.
+    // The command line cannot cancel the job.
     let job = Job::default();
     let found = with_progress("counting", &job, || event_counts(trace, area, by, &job));
     let found = found.unwrap_or_default();

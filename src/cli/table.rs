@@ -1,5 +1,5 @@
-//! `threadline table`: one of the trace's tables on standard output or in a file, aligned for a person or as TSV, CSV, JSON
-//! or Parquet; without a name the list of all tables.
+//! `threadline table`: writes a table of the trace to standard output or a file: aligned for a person, or as TSV, CSV,
+//! JSON or Parquet. Without a name, lists all tables.
 
 use std::io::Write;
 
@@ -104,7 +104,7 @@ fn table(matches: &ArgMatches) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Returns what writes the file that the user asked for; `None` if no file is asked for.
+/// Returns the exporter for the file that the user asked for; `None` if the user asked for no file.
 fn exporter_for(
     matches: &ArgMatches,
     table: &'static TableDef,
@@ -138,7 +138,7 @@ fn exporter_for(
 
 fn write_file(matches: &ArgMatches, exporter: &Exporter) -> Result<(), CliError> {
     let (path, overwrite) = (path_of(matches), overwrite_of(matches));
-    // An existing file is refused before a long load.
+    // Refuse an existing file before a long load.
     if overwrite == Overwrite::Refuse && !is_stdout(path) && path.is_file() {
         return Err(refusal(ExportError::Exists(path.to_path_buf())));
     }
@@ -155,7 +155,7 @@ const LISTED: &[ColumnDef<'static>] = &[
     ColumnDef::text("command", "Command", "The command that prints it.").kept(),
 ];
 
-/// Prints all tables with the commands that print them.
+/// Prints the list of all tables, each with the command that prints it.
 fn list(matches: &ArgMatches) -> Result<(), CliError> {
     let mut out = answer();
     let mut rows = RowWriter::new(&mut out, row_format(matches, &Trace::default()), LISTED)?;

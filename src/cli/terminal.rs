@@ -1,17 +1,17 @@
-//! The terminal that a command may print to: whether there is one, its width, and whether it shows colours.
+//! The terminal on which a command prints: whether there is one, its width, and whether it shows colours.
 //!
-//! What differs between systems is in [`width_of_terminal`] and [`is_pipe`] alone.
+//! Only [`width_of_terminal`] and [`is_pipe`] depend on the system.
 
 use std::io::IsTerminal as _;
 
 use crate::export::aligned::Colours;
 
-/// Returns whether a person reads standard output.
+/// Returns whether standard output is a terminal.
 pub(crate) fn is_person() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Returns whether a person reads standard error.
+/// Returns whether standard error is a terminal.
 pub(crate) fn is_person_warned() -> bool {
     std::io::stderr().is_terminal()
 }
@@ -21,7 +21,8 @@ pub(crate) fn may_be_paged() -> bool {
     !is_person() && is_pipe()
 }
 
-/// Returns the number of characters in a line of standard output: from the terminal, else from COLUMNS, else 80.
+/// Returns the number of characters in a line of standard output: from the terminal, otherwise from COLUMNS, otherwise
+/// 80.
 pub fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let width = width_of_terminal().or_else(columns);
@@ -54,8 +55,8 @@ fn width_of_terminal() -> Option<usize> {
     None
 }
 
-/// Returns whether standard output is coloured: on a terminal with colours, unless NO_COLOR is set; everywhere if
-/// CLICOLOR_FORCE is set.
+/// Returns whether standard output is coloured: on a terminal that supports colours unless NO_COLOR is set, and
+/// everywhere if CLICOLOR_FORCE is set.
 pub(crate) fn colours() -> Colours {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let is = |name: &str, word: &str| variable(name).is_some_and(|value| value == word);

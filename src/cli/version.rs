@@ -1,13 +1,13 @@
-//! The answer of `threadline --version`: version, commit and features.
+//! The output of `threadline --version`: version, commit and features.
 
 use std::sync::LazyLock;
 
-/// The version, the commit that it was built from (`+`: with changes), and the parts that are in it.
+/// The version, the commit that was built (`+`: with local changes), and the features.
 ///
 /// ```text
 /// 0.1.0 (commit 5ef8e10abc; features: gui)
 /// ```
-/// What was not built as a release (or from no repository) has no commit; see `build.rs`.
+/// There is no commit unless the build is a release from a repository; see `build.rs`.
 pub(crate) static FULL: LazyLock<String> = LazyLock::new(full);
 
 fn full() -> String {

@@ -1,5 +1,5 @@
-//! The clocks of the kernel's tracing (`trace_clock`) by name: what they count, whether from boot, and how the clock with
-//! which the kernel measures durations relates to them. Source: `kernel/trace/trace.c` (`trace_clocks`) and
+//! The clocks of the kernel's tracing (`trace_clock`) by name: their units, whether they count from boot, and how they
+//! relate to the clock with which the kernel measures durations. Source: `kernel/trace/trace.c` (`trace_clocks`) and
 //! `arch/*/include/asm/trace_clock.h` of Linux.
 
 use super::part::ClockUnit;
@@ -10,11 +10,11 @@ use super::rows::MeasuredClock;
 pub(crate) struct KernelClock {
     /// Its name in `trace_clock`.
     pub name: &'static str,
-    /// What it counts.
+    /// The unit.
     pub unit: ClockUnit,
-    /// Whether its zero is the boot of the machine, so that times of two such clocks are some ms apart at most.
+    /// Whether the clock is zero at the boot of the machine. The times of two such clocks differ by a few ms at most.
     pub counts_from_boot: bool,
-    /// How the kernel's local clock, with which it measures durations, relates to it.
+    /// How this clock relates to the kernel's local clock, which measures durations.
     pub measured: MeasuredClock,
 }
 
@@ -52,8 +52,8 @@ const CLOCKS: &[KernelClock] = &[
     clock("tsc", ClockUnit::Cycles, MeasuredClock::Other),
 ];
 
-/// Returns the clock with this name. Of an unknown clock (a newer kernel's) its name alone is known: most count
-/// nanoseconds, and nothing else is assumed.
+/// Returns the clock with this name. A clock with an unknown name (of a newer kernel) is assumed to count nanoseconds,
+/// like most, and nothing else is assumed.
 #[must_use]
 pub(crate) fn kernel_clock(name: &str) -> KernelClock {
     let known = CLOCKS.iter().find(|clock| clock.name == name);

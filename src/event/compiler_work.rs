@@ -1,14 +1,14 @@
-//! What a compiler did in a slice of its trace of itself, by the names that clang gives these slices with `-ftime-trace`
-//! (LLVM's `TimeProfiler`).
+//! The kind of work in a slice of a compiler's trace of itself, by the names that clang gives these slices with
+//! `-ftime-trace` (LLVM's `TimeProfiler`).
 
-/// The fields of a point that is a sum over a whole compilation (clang's `Total Source`, ...), which has no others: the
-/// time in µs, which the reader adds; the number of slices and their mean in ms, which clang writes.
+/// The fields of a point that contains a sum over a whole compilation (clang's `Total Source`, ...). The reader adds
+/// the time in µs; clang writes the number of slices and their mean in ms. Such a point has no other field.
 pub(crate) const SUM_FIELDS: [&str; 3] = ["total us", "count", "avg ms"];
 
 /// The work of a compiler in the slices with one label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum CompilerWork {
-    /// No compiler's work, or other work.
+    /// Not a compiler's work, or other work.
     #[default]
     None,
     /// A whole compilation.
@@ -35,7 +35,7 @@ impl CompilerWork {
             b"Source" => CompilerWork::Header,
             b"InstantiateClass" | b"InstantiateFunction" => CompilerWork::Template,
             b"RunPass" | b"RunLoopPass" => CompilerWork::NamedPass,
-            // The slice around all passes of a kind; each pass is a slice as well.
+            // A slice around all passes of one kind; each pass is also a slice.
             name if name.ends_with(b"Passes") => CompilerWork::None,
             name if memchr::memmem::find(name, b"Pass").is_some() => CompilerWork::Pass,
             _ => CompilerWork::None,

@@ -12,14 +12,14 @@ pub enum Need<'q> {
     /// Everything, with values as people read them (`shown`).
     Detail,
     /// What an exporter writes: fields by their values (`shown` may be empty); the text if the event has no field of
-    /// its own or its fields do not express its meaning; the stack.
+    /// its own, or if its fields do not express its meaning; the stack.
     Export,
     /// Only the fields, by their values.
     Fields,
     /// Only the field of this name, by its value.
     Field(&'q str),
-    /// Any one field, if an exporter would write anything: only its presence counts. This should be quick; a field
-    /// although there is none is allowed ([`DecodedEvent::perhaps`]).
+    /// Any field, if an exporter would write one: only its presence counts. Must be fast; adding a field although there
+    /// is none is allowed ([`DecodedEvent::perhaps`]).
     AnyField,
     /// The text, or all fields as people read them if there is no text; then the stack, unless the text contains it.
     Line,
@@ -30,9 +30,9 @@ pub enum Need<'q> {
 pub struct DecodedEvent<'a> {
     /// The fields, in the file's order.
     pub fields: Vec<FieldRef<'a>>,
-    /// The text, as bytes; mostly UTF-8.
+    /// The text, as bytes; usually UTF-8.
     pub text: Vec<u8>,
-    /// Frames, innermost first.
+    /// The frames of the call stack, innermost first.
     pub stack: Vec<String>,
     /// The other facts, for [`Need::Detail`] only. Its fields, text and stack are empty.
     pub head: EventDetail,
@@ -68,13 +68,13 @@ impl<'a> DecodedEvent<'a> {
         }
     }
 
-    /// For [`Need::AnyField`]: adds a field without a name, where checking whether there is a field costs as much as
+    /// For [`Need::AnyField`]: adds a field without a name, for readers whose check for a field would cost as much as
     /// decoding it.
     pub(crate) fn perhaps(&mut self) {
         self.fields.push(FieldRef::of_value("", Value::Null));
     }
 
-    /// Returns whether a field describes the event itself, not only where it was recorded.
+    /// Returns whether a field describes the event itself, not only the circumstances of its recording.
     #[must_use]
     pub(crate) fn has_own_field(&self) -> bool {
         let is_own = |field: &FieldRef<'_>| !is_common(&field.name) && field.name != "instance";
@@ -109,8 +109,8 @@ impl<'a> DecodedEvent<'a> {
         self.stack.clear();
     }
 
-    /// For [`Need::Line`]: joins the text after its first `from` bytes, or the fields if there is none, and the stack
-    /// to one line in `text`.
+    /// For [`Need::Line`]: joins the text after its first `from` bytes (or the fields if there is no such text) and the
+    /// stack to one line in `text`.
     pub(crate) fn join_line(&mut self, from: usize) {
         if self.text.len() > from {
             for byte in self

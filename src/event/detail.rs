@@ -12,17 +12,17 @@ pub struct EventDetail {
     pub category: String,
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// CPU, where known.
+    /// The CPU, if it is known.
     pub cpu: Option<u32>,
     /// The thread's number as people know it (tid).
     pub tid: u64,
-    /// The thread's name at that time, where known.
+    /// The thread's name at that time, if it is known.
     pub thread_name: String,
     /// All fields in the file's order.
     pub fields: Vec<Field>,
     /// The event as text, as a reference tool prints it (trace.dat: the info column of `trace-cmd report`).
     pub text: String,
-    /// Call stack, innermost first, where the event is or has one.
+    /// The call stack, innermost first, if the event has one.
     pub stack: Vec<String>,
 }
 
@@ -31,13 +31,14 @@ pub struct EventDetail {
 pub struct Field {
     /// Name as the file (or the user who defined the probe) gave it.
     pub name: String,
-    /// Declared type, e.g. `unsigned long`; empty where the format has none.
+    /// Declared type, e.g. `unsigned long`; empty if the format has none.
     pub type_name: String,
     /// The value.
     pub value: Value,
-    /// The value as people read it: flags as words, addresses as symbols. Empty if [`Value`] prints as well.
+    /// The value as people read it: flags as words, addresses as symbols. Empty if the printed [`Value`] is as
+    /// readable.
     pub shown: String,
-    /// What the field is to exporters.
+    /// The role of the field for exporters.
     pub role: FieldRole,
 }
 

@@ -5,10 +5,10 @@ use super::slice_kind::SliceKind;
 /// A family of slices: begins and ends match within a family only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Slices that the file itself marks as durations (FXT, atrace marks).
+    /// Slices that the file itself records as durations (FXT, atrace marks).
     #[default]
     Durations,
-    /// As [`Family::Durations`], where an end may name the slice that it closes (Chrome JSON).
+    /// As [`Family::Durations`], but an end may name the slice that it closes (Chrome JSON).
     NamedDurations,
     /// System calls.
     Syscalls,
@@ -28,15 +28,15 @@ pub enum Family {
     Timers,
     /// Work items.
     Work,
-    /// Other pairs of events of a thread, by naming convention.
+    /// Other pairs of events of a thread, recognised by their names.
     Paired,
     /// Programs that a process runs, each from one exec to the next.
     Programs,
     /// Other pairs of events of a CPU.
     CpuPaired,
-    /// Marks of system calls by number; their slices are [`Family::Syscalls`].
+    /// Marks of system calls by number; their slices have [`SliceKind::SystemCalls`].
     RawSyscalls,
-    /// Time in which something else used a CPU, as the osnoise and timerlat tracers measured it.
+    /// Time in which something else used a CPU, measured by the osnoise or timerlat tracer.
     Noise,
     /// Asynchronous slices, whose begins and ends match by their ids.
     Async,
@@ -45,7 +45,7 @@ pub enum Family {
 /// The track of a family's slices, and how its ends match its begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rules {
-    /// The track of its slices.
+    /// The track of the family's slices.
     pub place: Place,
     /// How an end matches a begin.
     pub matching: Matching,
@@ -56,9 +56,9 @@ pub(crate) struct Rules {
 /// The track that a slice is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The track of the thread of its begin.
+    /// The track of the thread that caused the begin.
     Thread,
-    /// The track of the CPU that it happened on.
+    /// The track of the CPU on which the begin happened.
     Cpu,
 }
 
@@ -67,13 +67,13 @@ pub enum Place {
 pub(crate) enum Matching {
     /// The end closes the innermost begin with an equal label key; the ends of begins nested in that one were lost.
     ByKey,
-    /// As [`Matching::ByKey`], for slices that never nest in one with the same key: a second begin with the same key
-    /// shows that the end of the first was lost.
+    /// As [`Matching::ByKey`], for slices that never nest in a slice with the same key: a second begin with the same
+    /// key shows that the end of the first was lost.
     Once,
     /// The end closes the innermost begin, whatever its key.
     Innermost,
-    /// The end closes the innermost begin with its name and category; an end without one of them leaves it open. Begins
-    /// nested in that one stay open, as their own ends may follow.
+    /// The end closes the innermost begin with its name and category; a missing name or category of the end matches
+    /// any. Begins nested in that one stay open, because their own ends may follow.
     ByName,
     /// At most one begin is open: the end closes it if the keys are equal, or if the end's key is
     /// [`ANY_KEY`](super::kernel::ANY_KEY); a second begin shows that the end of the first was lost.
@@ -94,7 +94,7 @@ impl Family {
     /// The number of families.
     pub(crate) const COUNT: usize = Family::Async as usize + 1;
 
-    /// Returns the family's place in tables with [`Family::COUNT`] rows.
+    /// Returns the family's index in tables with [`Family::COUNT`] rows.
     #[must_use]
     pub(crate) fn index(self) -> usize {
         self as usize
@@ -129,7 +129,7 @@ impl Family {
         }
     }
 
-    /// Returns the kind of the family's slices, where the file does not say another one.
+    /// Returns the kind of the family's slices, unless the file states another one.
     #[must_use]
     pub fn slice_kind(self) -> SliceKind {
         match self {
@@ -146,8 +146,8 @@ impl Family {
         }
     }
 
-    /// Returns whether an end closes the innermost open begin, whatever its name, as FXT's ends do; asynchronous slices
-    /// are written with ids.
+    /// Returns whether an end closes the innermost open begin, whatever its name, as in FXT. (Asynchronous slices are
+    /// written with ids.)
     #[must_use]
     pub(crate) fn closes_innermost(self) -> bool {
         matches!(self, Family::Durations | Family::Async)

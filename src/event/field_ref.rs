@@ -14,20 +14,20 @@ pub struct FieldRef<'a> {
     pub type_name: Cow<'a, str>,
     /// The field's value.
     pub value: ValueRef<'a>,
-    /// The value as people read it, as in [`Field`]; also empty where only values were requested.
+    /// The value as people read it, as in [`Field`]; also empty if only values were requested.
     pub shown: String,
-    /// What the field is to exporters.
+    /// The role of the field for exporters.
     pub role: FieldRole,
-    /// The bytes of texts that are no UTF-8, for exporters that can write them; `None` for nearly all fields.
+    /// The exact bytes of texts that are not UTF-8, for exporters that can write them; `None` for nearly all fields.
     pub exact: Option<Box<ExactTexts<'a>>>,
 }
 
-/// The bytes of a field's texts where the field only spells them, because they are no UTF-8.
+/// The exact bytes of a field's name and text, if the field contains a replacement because they are not UTF-8.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExactTexts<'a> {
-    /// The bytes of its name.
+    /// The bytes of the field's name.
     pub name: Option<&'a [u8]>,
-    /// The bytes of its text.
+    /// The bytes of the field's text.
     pub text: Option<&'a [u8]>,
 }
 
@@ -70,7 +70,7 @@ impl From<Field> for FieldRef<'_> {
 }
 
 impl FieldRef<'_> {
-    /// Returns the bytes that the file has for the name.
+    /// Returns the bytes of the name in the file.
     #[must_use]
     pub(crate) fn name_bytes(&self) -> &[u8] {
         let exact = self.exact.as_ref().and_then(|exact| exact.name);
@@ -79,7 +79,7 @@ impl FieldRef<'_> {
 }
 
 impl FieldRef<'_> {
-    /// A field without a declared type.
+    /// Returns a field without a declared type.
     #[must_use]
     pub(crate) fn of_value(name: &str, value: Value) -> Self {
         FieldRef {

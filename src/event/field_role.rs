@@ -1,6 +1,6 @@
-//! What a field of an event is to exporters, set by the reader of its file.
+//! The role of a field for exporters, set by the reader of its file.
 
-/// The role of a field. Names and types of fields are for people; exporters choose by the role.
+/// The role of a field. Names and types are for people; exporters use the role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FieldRole {
     /// An argument, written by its value.
@@ -14,12 +14,11 @@ pub enum FieldRole {
     Payload,
     /// The size of an attachment; also an argument for formats without attachments.
     PayloadSize,
-    /// The format's number for the content of an attachment; also an argument for formats without attachments.
+    /// The format's number for the kind of an attachment's content; also an argument for formats without attachments.
     BlobType,
-    /// The process of the pointer that a record names; also an argument for formats without such records.
+    /// The process of a pointer that a record names; also an argument for formats without such records.
     PointerProcess,
-    /// The priority of the thread that a context switch takes off its CPU, as the kernel counts priorities; also an
-    /// argument.
+    /// The priority of the thread that a context switch takes off its CPU, in the kernel's numbers; also an argument.
     OutgoingPriority,
     /// The scope of an instant.
     InstantScope(InstantScope),
@@ -36,7 +35,7 @@ pub enum FieldRole {
 }
 
 impl FieldRole {
-    /// Returns whether the field is an argument. The other fields are words of the record besides its arguments.
+    /// Returns whether the field is an argument. Other fields are parts of the record besides its arguments.
     #[inline]
     #[must_use]
     pub(crate) fn is_argument(self) -> bool {
@@ -58,7 +57,7 @@ impl FieldRole {
         }
     }
 
-    /// Returns whether the field's value is bytes in its file, not bytes that the file spells in another way.
+    /// Returns whether the field's value is raw bytes in its file, not bytes in another notation.
     #[inline]
     #[must_use]
     pub(crate) fn is_blob(self) -> bool {
@@ -66,7 +65,7 @@ impl FieldRole {
     }
 }
 
-/// What an instant is about.
+/// What an instant belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstantScope {
     /// Its thread.
@@ -78,7 +77,7 @@ pub enum InstantScope {
 }
 
 impl InstantScope {
-    /// Returns the scope in a word, for people.
+    /// Returns the scope as a word, for people.
     #[must_use]
     pub(crate) fn word(self) -> &'static str {
         match self {

@@ -1,18 +1,18 @@
-//! The fields of an event one by one, without a list of them: for exporters, which read the fields of all events.
+//! Passes on the fields of an event one by one, without a list: for exporters, which read the fields of all events.
 
 use super::field_ref::{ExactTexts, FieldRef, ValueRef};
 use super::field_role::FieldRole;
 
-/// A field of an event, for the time of a call.
+/// A field of an event, valid during a call.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldView<'f> {
     /// The field's name.
     pub name: &'f str,
     /// The field's value.
     pub value: &'f ValueRef<'f>,
-    /// What the field is to exporters.
+    /// The role of the field for exporters.
     pub role: FieldRole,
-    /// The bytes of name and text where they are no UTF-8.
+    /// The exact bytes of the name and the text, if they are not UTF-8.
     pub exact: ExactTexts<'f>,
 }
 
@@ -39,7 +39,7 @@ impl<'f> FieldView<'f> {
         }
     }
 
-    /// Returns the bytes that the file has for the name.
+    /// Returns the bytes of the name in the file.
     #[must_use]
     pub(crate) fn name_bytes(&self) -> &'f [u8] {
         self.exact.name.unwrap_or(self.name.as_bytes())
@@ -69,13 +69,14 @@ impl From<NumberValue> for ValueRef<'static> {
 
 /// Receives the fields of events.
 pub trait FieldSink {
-    /// Receives the value of `common_flags`, which the kernel adds to every event. Its other common fields are left out.
+    /// Receives the value of `common_flags`, which the kernel adds to every event. Its other common fields are not
+    /// passed on.
     fn common_flags(&mut self, flags: &ValueRef<'_>);
 
-    /// Receives an argument: a field of the event's own. They come in the file's order.
+    /// Receives an argument: a field of the event itself. Arguments come in the file's order.
     fn field(&mut self, field: FieldView<'_>);
 
-    /// Receives an argument that is a number, as most are.
+    /// Receives an argument that is a number, which most are.
     fn number(&mut self, name: &str, number: NumberValue) {
         self.field(FieldView::of_number(name, &number.into()));
     }

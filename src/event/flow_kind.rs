@@ -1,7 +1,7 @@
-//! Kinds of flows: what an arrow means.
+//! Kinds of flows: the meaning of an arrow.
 //!
-//! `assemble` sets the kind of the arrows that it makes. Our own exports imply the kind by the flow's name
-//! ([`FlowKind::implied`]) and write it as an argument ([`FLOW_KIND`]) where the name implies another one.
+//! `assemble` sets the kind of the arrows that it creates. Our own exports imply the kind by the flow's name
+//! ([`FlowKind::implied`]), and write it as an argument ([`FLOW_KIND`]) if the name implies another kind.
 
 /// The argument with [`FlowKind::word`] in our own exports.
 pub(crate) const FLOW_KIND: &str = "flow_kind";
@@ -9,7 +9,7 @@ pub(crate) const FLOW_KIND: &str = "flow_kind";
 /// What an arrow means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FlowKind {
-    /// A flow that the recorded program states itself.
+    /// A flow that the recorded program itself recorded.
     #[default]
     Stated,
     /// From a fork to the first event of the child.
@@ -22,7 +22,7 @@ pub enum FlowKind {
     Link,
     /// From a writer of a pipe to its reader.
     Pipe,
-    /// From a unit of a build to one that could start because of it, as the build tool recorded.
+    /// From a unit of a build to one that could start after it, as the build tool recorded.
     Unblocks,
 }
 
@@ -38,7 +38,7 @@ impl FlowKind {
         FlowKind::Unblocks,
     ];
 
-    /// Returns the word for the kind in exports; also the name of the arrows that `assemble` makes.
+    /// Returns the word for the kind in exports; also the name of the arrows that `assemble` creates.
     #[must_use]
     pub(crate) const fn word(self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! Keys, by which a reader identifies threads, processes and kinds of events, and the directory that describes them.
+//! Keys, with which a reader identifies threads, processes and kinds of events, and the directory that describes them.
 //!
-//! A key identifies a thing as the file does, and the file may reuse it; `assemble::people` turns keys into the ids of
-//! a `Trace`, each of which belongs to one thing only.
+//! A key identifies a thread or process as the file does, and the file may reuse the key; `assemble::people` turns
+//! keys into ids of a `Trace`, each of which belongs to only one thread or process.
 
 use super::syscalls::Abi;
 use crate::base::maybe::Sparse;
@@ -29,7 +29,7 @@ pub struct ProcessKey(pub u32);
 pub struct KindId(pub u32);
 
 impl KindId {
-    /// The kind's place in lists by kind.
+    /// Returns the kind's index in lists by kind.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {
@@ -40,18 +40,18 @@ impl KindId {
 /// How events of a kind are drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A point on its thread's track (on its CPU's track where the thread is idle).
+    /// A point on its thread's track, or on its CPU's track if the thread is idle.
     #[default]
     Instant,
     /// A point on its CPU's track, whichever thread was running.
     CpuInstant,
-    /// Drawn in another form: as end of a slice or run, as a wakeup, as a counter's sample. (Ends without a matching
-    /// begin are drawn as instants all the same.)
+    /// Drawn in another form: as the end of a slice or run, as a wakeup, or as a sample of a counter. (An end without a
+    /// matching begin is still drawn as an instant.)
     Consumed,
-    /// As `Consumed`, and the kind has the names in the record: of a slice, a counter or an arrow. An end's names are its
-    /// own, too; it may have none.
+    /// As `Consumed`; in addition, the kind has the names in the record: those of a slice, a counter or an arrow. The
+    /// kind of an end has the end's own names, if any.
     Named,
-    /// A point that is a log message as well.
+    /// A point that is also a log message.
     Log,
     /// A point that contains a file for other tools; it may belong to no thread.
     Attachment,
@@ -81,7 +81,7 @@ pub struct ThreadEntry {
     pub key: ThreadKey,
     /// The number by which people know the thread (tid, koid, low bits of an upid).
     pub tid: u64,
-    /// The file's own id of the thread, where that is more than the tid (etrace upid, FXT koid).
+    /// The file's own id of the thread, if it differs from the tid (etrace upid, FXT koid).
     pub file_key: u64,
     /// The thread's process, if the file contains it.
     pub process: Option<ProcessKey>,
@@ -109,7 +109,7 @@ pub enum ForkSort {
     Process,
     /// A thread in its parent's process.
     Thread,
-    /// The file does not say.
+    /// The file does not contain it.
     Unknown,
 }
 
@@ -128,7 +128,7 @@ pub struct RecordedLife {
     pub exit_status: Option<i32>,
     /// The signal that killed a process.
     pub exit_signal: Option<i32>,
-    /// When a thread was last seen, if the recording that contains it ended before others: its last state was not over.
+    /// When a thread was last seen, if its recording ended before others: then its last state was not over.
     pub seen_until: Option<Timestamp>,
 }
 
@@ -141,31 +141,32 @@ pub struct RecordedImage {
     pub program: StringId,
     /// The program's arguments; the first is its own name.
     pub arguments: Vec<StringId>,
-    /// The working directory, empty if not known.
+    /// The working directory; empty if unknown.
     pub directory: StringId,
-    /// The interpreter, empty if not known.
+    /// The interpreter; empty if unknown.
     pub interpreter: StringId,
 }
 
-/// A key that the file used in place of an unknown one: a thread that is created under `key` is one of `candidates`,
-/// which then starts a new life.
+/// A key that the file uses instead of another one: a thread that is created with `key` is one of `candidates`, which
+/// starts a new life then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// The key that is used instead of another one.
+    /// The key that is used.
     pub key: ThreadKey,
-    /// The keys that it may be used for. It means the one whose first event or birth is the last before this birth.
+    /// The keys that it may replace. It means the candidate whose first event or birth is the last one before this
+    /// birth.
     pub candidates: Vec<ThreadKey>,
 }
 
 /// The meaning of the reader's keys. Requested after all parts were read.
 ///
 /// Threads that are not listed have tid = key and no other facts. A format whose keys are pids (trace.dat, ftrace text,
-/// strace) need list only the threads whose name it has.
+/// strace) need list only the threads whose names it has.
 #[derive(Clone, Debug, Default)]
 pub struct Directory {
     /// Kinds, indexed by [`KindId`].
     pub kinds: Vec<EventKind>,
-    /// Threads of which more is known than the key.
+    /// Threads with more facts than the key.
     pub threads: Vec<ThreadEntry>,
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
@@ -175,9 +176,9 @@ pub struct Directory {
     pub thread_lives: Vec<(ThreadKey, RecordedLife)>,
     /// The programs that processes ran, in order for each process, where the file describes them without events.
     pub images: Vec<(ProcessKey, RecordedImage)>,
-    /// The places of processes among their likes, where the file states them.
+    /// The positions of processes among processes of the same level, if the file states them.
     pub process_ranks: Vec<(ProcessKey, i64)>,
-    /// The places of threads in their processes, where the file states them.
+    /// The positions of threads in their processes, if the file states them.
     pub thread_ranks: Vec<(ThreadKey, i64)>,
     /// What the file adds to the names of processes.
     pub process_labels: Vec<(ProcessKey, StringId)>,
@@ -185,21 +186,21 @@ pub struct Directory {
     pub aliases: Vec<Alias>,
     /// Parts of the environments of processes, where the file has them.
     pub environments: Vec<Environment>,
-    /// What `assemble` derives from lives and files besides threads and processes.
+    /// What `assemble` derives from lives and files in addition to threads and processes.
     pub derive: Derive,
     /// Whether the paths of opens are resolved.
     pub opens: OpenPaths,
-    /// How the lives of tasks started whose birth is not in the file.
+    /// What the file implies about tasks whose birth is not in the file.
     pub unseen: Unseen,
-    /// The system call table that applies to raw system call numbers; `None` where the file does not say.
+    /// The system call table for raw system call numbers; `None` if the file does not state it.
     pub syscall_abi: Option<Abi>,
-    /// The last moment of the recording, where the file states it: what is unfinished lasted at least until then.
+    /// The last moment of the recording, if the file states it: unfinished items lasted at least until then.
     pub seen_until: Option<Timestamp>,
     /// The strings that the other fields refer to.
     pub strings: Strings,
 }
 
-/// Variables that are in the environments of some processes. A process may be in several of these.
+/// Variables that are in the environments of several processes. One process may be in several of these lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// The main threads of the processes.
@@ -217,7 +218,7 @@ pub enum Unseen {
     /// Task numbers increase from birth to birth: a task with a higher number than a task that was born in the file is
     /// new.
     NumbersRise,
-    /// The file starts with this task (its number in the file, 0 where the file does not say): all other tasks are new.
+    /// The file starts with this task (its number; 0 if the file does not state it): all other tasks are new.
     NewButRoot(u64),
 }
 

@@ -1,4 +1,5 @@
-//! The kind of each event of a part: 2 bytes an event, 4 in parts with a kind whose number does not fit into 2.
+//! The kind of each event of a part: 2 bytes per event, or 4 in parts with a kind number that does not fit into 2
+//! bytes.
 
 use std::ops::Range;
 
@@ -9,7 +10,7 @@ use super::keys::KindId;
 pub(crate) struct KindColumn {
     /// The numbers, if all fit into 2 bytes.
     words: Vec<u16>,
-    /// The numbers, if some do not.
+    /// The numbers, if some need 4 bytes.
     wide: Vec<u32>,
 }
 
@@ -53,7 +54,7 @@ impl KindColumn {
         }
     }
 
-    /// Replaces every kind by `new[old]`; by kind 0 where there is no such kind.
+    /// Replaces every kind by `new[old]`, or by kind 0 if `new` has no such element.
     pub(crate) fn renumber(&mut self, new: &[KindId]) {
         if new.iter().any(|kind| kind.0 > u16::MAX.into()) && self.wide.is_empty() {
             self.widen();
@@ -67,7 +68,7 @@ impl KindColumn {
         }
     }
 
-    /// Gives all numbers 4 bytes.
+    /// Stores all numbers in 4 bytes.
     #[cold]
     fn widen(&mut self) {
         let words = std::mem::take(&mut self.words);
@@ -96,19 +97,19 @@ impl KindColumn {
         }
     }
 
-    /// Allocated heap memory in bytes.
+    /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         (self.words.capacity() * 2 + self.wide.capacity() * 4) as u64
     }
 }
 
-/// The kinds of neighbouring events as their part stores them, so that a loop over many events looks up the width once.
+/// The kinds of neighbouring events as their part stores them, so that a loop over many events checks the width once.
 #[derive(Clone, Copy, Debug)]
 pub enum KindSlice<'a> {
     /// All numbers in the part fit into 2 bytes.
     Words(&'a [u16]),
-    /// Some do not.
+    /// Some numbers need 4 bytes.
     Wide(&'a [u32]),
 }
 
@@ -119,7 +120,7 @@ impl Default for KindSlice<'_> {
 }
 
 impl<'a> KindSlice<'a> {
-    /// Returns the kinds of some of the events. Panics if `range` ends after the last one.
+    /// Returns the kinds of a range of events. Panics if `range` ends after the last one.
     #[inline]
     #[must_use]
     pub(crate) fn range(self, range: Range<usize>) -> KindSlice<'a> {

@@ -29,21 +29,21 @@ pub struct LaneColumns {
     pub whole_states: Vec<WholeState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
-    /// The labels that `marks` and `completes` refer to.
+    /// The labels that `marks`, `completes` and `stated` refer to.
     pub labels: Vec<Label>,
-    /// Slices that are recorded whole, with their duration.
+    /// Slices that are recorded as a whole, with their duration.
     pub completes: Vec<Complete>,
     /// Durations that the recorder measured itself.
     pub measured: Vec<Measured>,
     /// Slices to use for ends whose begin was lost.
     pub stated: Vec<Stated>,
-    /// Depths of calls of traced functions, where they do not follow from the events before.
+    /// Depths of calls of traced functions that do not follow from the events before.
     pub call_depths: Vec<CallDepth>,
     /// How the clock of `measured` relates to the events' clock.
     pub measured_clock: MeasuredClock,
     /// How `completes` that start at the same time nest.
     pub ties: Ties,
-    /// What begins mean in a recording without any end of their family.
+    /// What a begin means in a recording without any end of its family.
     pub lone_begins: LoneBegins,
     /// Begins, instants and ends of asynchronous slices.
     pub asyncs: Vec<AsyncMark>,
@@ -65,7 +65,7 @@ pub struct LaneColumns {
     pub gaps: Vec<Gap>,
     /// Where events may have been lost, for recordings that contain the number of lost events but not their place.
     pub seams: Vec<Seam>,
-    /// The kinds of the part's events, if the part numbers them itself; else they are those of the directory.
+    /// The kinds of the part's events, if the part numbers them itself; otherwise the directory contains them.
     pub kinds: Vec<EventKind>,
     /// The strings that all rows refer to.
     pub strings: Strings,

@@ -1,9 +1,9 @@
-//! The interface between readers and the rest, common to all formats: lanes of compact event columns, and one event in
-//! full.
+//! The interface between readers and the other modules, common to all formats: lanes of compact event columns, and
+//! single events in full.
 //!
 //! A reader's bulk pass turns each [`Part`] of a file into a [`LaneColumns`]: every event as 9 bytes in
-//! [`EventColumns`], and typed rows only for what the timeline draws. `assemble` makes a `Trace` of them. Nothing here
-//! depends on a format or on the `Trace`.
+//! [`EventColumns`], and typed rows only for what the timeline draws. `assemble` creates a `Trace` from them. Nothing
+//! here depends on a format or on the `Trace`.
 
 pub(crate) mod clocks;
 pub mod columns;

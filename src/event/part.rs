@@ -27,7 +27,7 @@ pub struct Part {
     pub size_bytes: u64,
 }
 
-/// A preview of the file from what is cheap to read (page headers, sampled records).
+/// A preview of the file, from parts that are fast to read (page headers, sampled records).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coarse {
     /// From the first time that was read to just after the last one.
@@ -36,14 +36,14 @@ pub struct Coarse {
     pub density: Vec<DensitySample>,
 }
 
-/// How many bytes of events a lane has from a time on.
+/// How many bytes of events a lane contains from a time until the next sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DensitySample {
     /// The index of the lane in the recording.
     pub lane: u32,
     /// The time of the first event.
     pub time: Timestamp,
-    /// Bytes of events from there to the lane's next sample; at most `u32::MAX`.
+    /// Bytes of events from this sample to the lane's next sample; at most `u32::MAX`.
     pub bytes: u32,
 }
 
@@ -57,7 +57,7 @@ impl DensitySample {
 }
 
 impl Coarse {
-    /// Returns the picture of a recording with one lane, from one sample for each part, in any order.
+    /// Returns the preview of a recording with one lane, from one sample for each part, in any order.
     pub(crate) fn of_one_lane(mut density: Vec<DensitySample>) -> Coarse {
         density.sort_by_key(|sample| sample.time);
         let first = density.first().map_or(Timestamp(0), |sample| sample.time);
@@ -114,7 +114,7 @@ impl ClockUnit {
         }
     }
 
-    /// Returns a time relative to `start`, with the clock's own number in parentheses; a line by its number.
+    /// Returns a time relative to `start`, with the clock's own number in parentheses; for lines, the line number.
     #[must_use]
     pub(crate) fn time_text(self, time: Timestamp, start: Timestamp) -> String {
         let since = self.length_text(time - start);
@@ -132,29 +132,29 @@ pub enum FirstDay {
     /// The file, or the times are not times of day.
     #[default]
     OfFile,
-    /// None: the file has times of day only.
+    /// Nothing: the file contains only times of day.
     Unknown,
     /// The user.
     Given,
 }
 
-/// The file's facts about itself.
+/// What the file states about itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TraceInfo {
     /// The format's name and version, e.g. `trace.dat 7`.
     pub format: String,
-    /// The clock's name as the file has it, e.g. `mono`; empty if it does not say.
+    /// The clock's name in the file, e.g. `mono`; empty if the file does not state it.
     pub clock: String,
-    /// What is known of a clock without a name.
+    /// What is known about a clock without a name.
     pub unnamed_clock: UnnamedClock,
     /// The clock's unit.
     pub clock_unit: ClockUnit,
-    /// Times in the file are multiples of this, in ns, where it is above 1. What a reader adds to them only keeps events of
-    /// one time in the file's order.
+    /// Times in the file are multiples of this number of ns, if it is above 1. A reader adds less than this, only to
+    /// keep events of equal time in the file's order.
     pub resolution_ns: i64,
     /// Wall-clock time of the trace clock's zero in ns since the Unix epoch, if the file contains it.
     pub wall_clock_zero_ns: Option<i64>,
-    /// Moments that other recordings may know as well, by their times here.
+    /// Moments that other recordings may also contain, with their times here.
     pub clock_marks: Vec<ClockMark>,
     /// The source of the date in `wall_clock_zero_ns`.
     pub first_day: FirstDay,
@@ -172,19 +172,19 @@ pub struct TraceInfo {
     pub providers: Vec<Provider>,
     /// Whether a program may have written the recording of itself: a process in another recording may be that program.
     pub may_be_self_trace: bool,
-    /// The kernel objects that the file names: those that are neither process nor thread, and processes and threads of
-    /// which it has facts besides the model's. Sorted by type, then number.
+    /// The kernel objects that the file names: objects that are neither process nor thread, and processes and threads
+    /// with facts that the model does not contain. Sorted by type, then number.
     pub objects: Arc<[KernelObject]>,
-    /// Other facts for the info pane, in order.
+    /// Other facts for the info pane, in the order of display.
     pub facts: Vec<Fact>,
 }
 
-/// What a file says about itself in words.
+/// A fact that a file states about itself, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// Its name, such as `uname`.
     pub name: String,
-    /// What the file says, of one line or several.
+    /// The text, of one line or several.
     pub value: String,
 }
 
@@ -202,7 +202,7 @@ impl Fact {
 /// A moment by which the clocks of two recordings can be related.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockMark {
-    /// The moment's id: recordings that have the same one mean the same moment.
+    /// The moment's id: recordings with the same id mean the same moment.
     pub id: Vec<u8>,
     /// Its time on the recording's own clock, in ns.
     pub time_ns: i64,
@@ -211,10 +211,10 @@ pub struct ClockMark {
 impl ClockMark {
     /// The id of the zero of the kernel's `CLOCK_MONOTONIC`.
     pub(crate) const MONOTONIC_ZERO: &[u8] = b"CLOCK_MONOTONIC is 0";
-    /// The most marks of a recording that are kept.
+    /// Maximum number of marks of a recording.
     const MOST: usize = 64;
 
-    /// Adds a mark to those of its recording, unless one has its id already or there are too many.
+    /// Adds a mark to `marks`, unless a mark has the id already or there are too many.
     pub(crate) fn add_to(id: &[u8], time_ns: i64, marks: &mut Vec<ClockMark>) {
         if marks.len() < ClockMark::MOST && !marks.iter().any(|mark| mark.id == id) {
             let id = id.to_vec();
@@ -223,7 +223,7 @@ impl ClockMark {
     }
 }
 
-/// What is known of a clock whose name the file does not contain.
+/// What is known about a clock whose name the file does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnnamedClock {
     /// Nothing, or the file names its clock.
@@ -244,7 +244,7 @@ pub struct Provider {
     pub name: Vec<u8>,
     /// Ticks of its clock in a second.
     pub ticks_per_second: u64,
-    /// Name of the thread that the model has for its events without a thread.
+    /// Name of the thread in the model that has the provider's events without a thread.
     pub thread_name: String,
 }
 

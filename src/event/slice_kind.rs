@@ -1,9 +1,9 @@
-//! Kinds of slices: what may be added up together. The time of a process contains that of its system calls, which
-//! contains that of interrupts: sums over several kinds count the same time several times.
+//! Kinds of slices: only slices of one kind may be added up together. The time of a process contains the time of its
+//! system calls, which contains the time of interrupts: sums over several kinds count the same time several times.
 //!
 //! Readers set the kind. In trace.dat and the texts it follows from the slice's family; FXT and Chrome JSON only state
-//! durations, so our own exports imply the kind by the category ([`SliceKind::implied`]) and write it as an argument
-//! ([`SLICE_KIND`]) where the category implies another one.
+//! durations, so our own exports imply the kind by the category ([`SliceKind::implied`]), and write it as an argument
+//! ([`SLICE_KIND`]) if the category implies another kind.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub enum SliceKind {
 }
 
 impl SliceKind {
-    /// All, in the order of menus; the first that a trace has is the one that is shown at first.
+    /// All kinds, in the order of menus; a trace is first shown with the first kind that it contains.
     pub const ALL: [SliceKind; 12] = [
         SliceKind::Durations,
         SliceKind::Functions,
@@ -61,7 +61,7 @@ impl SliceKind {
         SliceKind::Async,
     ];
 
-    /// The name of the kind, for people and for `--kind`.
+    /// Returns the name of the kind, for people and for `--kind`.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -80,7 +80,7 @@ impl SliceKind {
         }
     }
 
-    /// One sentence about the kind, for the user.
+    /// Returns one sentence about the kind, for the user.
     #[must_use]
     pub fn about(self) -> &'static str {
         match self {
@@ -120,7 +120,7 @@ impl SliceKind {
     }
 }
 
-/// Whether slices nest in each other on the track of a thread, or have a track for their id.
+/// Whether slices nest on the track of a thread, or have a track for each id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nesting {
     /// On the track of a thread or CPU.
@@ -148,7 +148,7 @@ const CATEGORIES: &[(&str, SliceKind)] = &[
     ("workqueue", SliceKind::Work),
 ];
 
-/// The categories that imply a kind of asynchronous slices; other categories imply [`SliceKind::Async`].
+/// The categories that imply a kind of asynchronous slices in our own exports; others imply [`SliceKind::Async`].
 const ASYNC_CATEGORIES: &[(&str, SliceKind)] = &[
     ("open files", SliceKind::OpenFiles),
     ("block", SliceKind::BlockRequests),

@@ -1,6 +1,6 @@
 //! Names of system calls by number, for each architecture that traces come from.
 //!
-//! The tables are text files in the folder `syscalls`, one `number name` per line, with the kernel's numbers.
+//! The tables are text files in the folder `syscalls` with the kernel's numbers, one `number name` per line.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub enum Abi {
 }
 
 impl Abi {
-    /// Returns the table for 32-bit programs on this architecture, where their numbers differ.
+    /// Returns the table for 32-bit programs on this architecture, if their numbers differ.
     #[must_use]
     pub(crate) fn compat(self) -> Option<Abi> {
         match self {
@@ -32,7 +32,7 @@ impl Abi {
     }
 }
 
-/// Numbers from here on are ignored; larger than any number in the tables.
+/// Numbers from this one on are ignored; all numbers in the tables are smaller.
 const MAX_NUMBER: usize = 1024;
 
 type Table = OnceLock<Vec<&'static str>>;

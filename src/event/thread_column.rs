@@ -1,7 +1,7 @@
 //! The thread of each event of a part, 1 byte per event: an index into the part's own list of thread keys.
 //!
-//! A part with more keys than a byte can number uses 2 bytes per event; one with more than 2 bytes can number stores
-//! the keys themselves.
+//! A part with more keys than 1 byte can number uses 2 bytes per event; a part with more keys than 2 bytes can number
+//! stores the keys themselves.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl Numbers {
         }
     }
 
-    /// Widens the entries if the current width cannot number one key more than `keys` contains.
+    /// Widens the entries if the current width cannot number one more key than `keys` contains.
     fn widen(&mut self, keys: &[u32]) {
         match self {
             Numbers::Bytes(numbers) if keys.len() > usize::from(u8::MAX) => {
@@ -72,12 +72,12 @@ impl Numbers {
     }
 }
 
-/// Events of one thread.
+/// A range of neighbouring events of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadRun {
-    /// Their indices.
+    /// The indices of the events.
     pub events: Range<usize>,
-    /// Their thread, if it is known.
+    /// The thread, if it is known.
     pub thread: Option<ThreadKey>,
 }
 
@@ -87,13 +87,13 @@ fn stored(key: Maybe<ThreadKey>) -> u32 {
     key.or_greatest().0
 }
 
-/// Returns the thread that a number in the column stands for.
+/// Returns the thread for a number in the column.
 #[inline]
 fn key_of(stored: u32) -> Option<ThreadKey> {
     Maybe::new(ThreadKey(stored)).get()
 }
 
-/// Returns the runs of equal neighbours: each run's length and key.
+/// Returns the length and key of each run of equal neighbours.
 fn equal_runs<'a, T: Copy + PartialEq>(
     numbers: &'a [T],
     key: impl Fn(T) -> u32 + 'a,
@@ -157,7 +157,7 @@ impl ThreadColumn {
         self.forget_numbers();
     }
 
-    /// Adds an event. Neighbouring events mostly belong to one thread, so the last key is checked first.
+    /// Adds an event. Neighbouring events usually belong to one thread, so the last key is checked first.
     #[inline]
     pub(crate) fn push(&mut self, key: Maybe<ThreadKey>) {
         let key = stored(key);
@@ -228,7 +228,7 @@ impl ThreadColumn {
         self.runs_in(0..usize::MAX)
     }
 
-    /// Returns the ranges of neighbouring events of one thread within `range`, as far as there are events.
+    /// Returns the ranges of neighbouring events of one thread within `range`, which may end after the last event.
     pub(crate) fn runs_in(&self, range: Range<usize>) -> impl Iterator<Item = ThreadRun> {
         fn part<'a, T>(all: &'a [T], range: &Range<usize>) -> &'a [T] {
             let end = range.end.min(all.len());
@@ -278,7 +278,7 @@ impl ThreadColumn {
         self.keys.iter().copied().zip(spans).map(span).collect()
     }
 
-    /// Allocated heap memory in bytes.
+    /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let of_events = match &self.events {

@@ -1,4 +1,4 @@
-//! What a thread does.
+//! States of threads.
 
 /// The state of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,9 +10,9 @@ pub enum ThreadState {
     Runnable,
     /// Ready, was pushed off its CPU.
     Preempted,
-    /// Waits, can be interrupted.
+    /// Waits; a signal can interrupt it.
     Sleeping,
-    /// Waits, cannot be interrupted.
+    /// Waits; no signal can interrupt it.
     Uninterruptible,
     /// Stopped by a signal.
     Stopped,
@@ -28,7 +28,7 @@ pub enum ThreadState {
     Parked,
     /// An idle kernel thread.
     Idle,
-    /// The file does not say.
+    /// The file does not state it.
     #[default]
     Unknown,
 }
@@ -101,7 +101,7 @@ impl ThreadState {
     /// Returns the state of a thread that a switch took off its CPU, from its [`ThreadState::letters`].
     #[must_use]
     pub(crate) fn of_letters(letters: &[u8]) -> Option<ThreadState> {
-        // No switch leads to `Running` and `Created`: of two states with the same letters, the later one is meant.
+        // No switch leads to `Running` or `Created`: if two states have the same letters, the later one is meant.
         let mut all = ThreadState::ALL.into_iter().rev();
         all.find(|state| state.letters().as_bytes() == letters)
     }

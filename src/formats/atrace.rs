@@ -1,12 +1,13 @@
-//! Marks in the form of Android's atrace (`B|pid|name`), which programs write into the trace as text: slices,
-//! counters, asynchronous slices and instants. Shared by all formats whose events can contain such text.
+//! Marks in the form of Android's atrace (`B|pid|name`), which programs write into the trace as text: slices, counters,
+//! asynchronous slices and instants. Used by all formats whose events can contain such text.
 //!
 //! ```text
 //! B|pid|name    E[|pid]    C|pid|name|value    S|pid|name|cookie    F|pid|name|cookie
 //! G|pid|track|name|cookie    H|pid|track[|name]|cookie    I|pid|name    N|pid|track|name
 //! ```
 //!
-//! `B`, `E` and `I` also contain the pid of the writing thread's process, used where no other record names the process.
+//! `B`, `E` and `I` also contain the pid of the writing thread's process, which is used if no other record names the
+//! process.
 
 use std::hash::Hasher;
 
@@ -18,7 +19,7 @@ use crate::event::{
     Series, SeriesScope, SliceKind, ThreadKey,
 };
 
-/// Longer names are cut.
+/// Maximum length of a name; longer names are cut.
 const MOST_NAME: usize = 256;
 
 /// A mark in the form of Android's atrace.
@@ -51,7 +52,7 @@ pub(crate) struct AsyncPlace<'a> {
     pub cookie: &'a [u8],
 }
 
-/// Returns whether a text, or a printf format string, can be a mark at all.
+/// Returns whether a text or a printf format string may be a mark.
 #[must_use]
 pub(crate) fn may_be_mark(text: &[u8]) -> bool {
     matches!(
@@ -85,7 +86,7 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     };
     let mut rest = rest;
     match letter {
-        // A name may contain bars.
+        // A name may contain `|`.
         b"B" => behind_bars(text, 2).map(Atrace::Begin),
         b"I" => behind_bars(text, 2).map(Atrace::Instant),
         b"N" => {
@@ -114,7 +115,7 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
         }
         b"G" | b"H" => {
             let (track, first) = (track?, rest.next()?);
-            // An `H` has track and cookie; some versions write the name too.
+            // An `H` contains track and cookie; some versions also write the name.
             let (name, cookie) = match (letter, rest.next()) {
                 (b"H", None) => (&b""[..], first),
                 (_, cookie) => (first, cookie?),
@@ -129,14 +130,14 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     }
 }
 
-/// Returns the text after the first `count` bars.
+/// Returns the text after the `count`-th `|`.
 fn behind_bars(text: &[u8], count: usize) -> Option<&[u8]> {
     let last = memchr::memchr_iter(b'|', text).nth(count.checked_sub(1)?)?;
     text.get(last + 1..)
 }
 
 /// Returns the writer's process, from a mark of kind `B`, `E` or `I`; `None` for other texts. Also `None` for pids up
-/// to 2: init and kthreadd write no marks, so such a pid is a number inside a container.
+/// to 2: init and kthreadd write no marks, so such a pid is from inside a container.
 #[must_use]
 pub(crate) fn process_of(text: &[u8]) -> Option<ThreadKey> {
     let rest = match text.trim_ascii() {
@@ -154,7 +155,7 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 /// Adds the rows of `mark`, which is event `event` of the part, to the part's columns. `labels` and `series` map the
-/// labels and series that the columns already have to their indices.
+/// labels and series of the columns to their indices.
 pub(crate) fn emit(
     mark: Atrace<'_>,
     event: u32,
@@ -198,7 +199,7 @@ pub(crate) fn emit(
     }
 }
 
-/// A process that a thread claims to belong to.
+/// A process that a thread claims to belong to, by a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Claim {
     thread: ThreadKey,
@@ -207,7 +208,7 @@ pub(crate) struct Claim {
 }
 
 /// Adds the process that the mark `text` names for `thread`, the writer of event `event`. `known` contains the claims
-/// that were already added.
+/// that were added before.
 pub(crate) fn claim_process(
     text: &[u8],
     thread: Option<ThreadKey>,

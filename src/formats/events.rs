@@ -1,4 +1,4 @@
-//! Single events, decoded on demand.
+//! The interface for decoding single events on demand.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ pub struct EventRef {
 }
 
 impl EventRef {
-    /// The event in `row` of the columns of part `part`.
+    /// Returns a reference to the event in `row` of the columns of part `part`.
     #[must_use]
     pub fn new(part: u32, row: EventRow) -> EventRef {
         EventRef {
@@ -52,39 +52,41 @@ impl From<Event> for EventRef {
 
 /// Decodes single events of an opened file.
 pub trait Events: Send + Sync {
-    /// Appends to `decoded` what `need` asks for. If the event can no longer be decoded, its text contains the reason.
+    /// Appends the parts of the event that `need` requests. If the event can no longer be decoded, its text contains
+    /// the reason.
     fn decode<'a>(&'a self, event: EventRef, need: Need<'_>, decoded: &mut DecodedEvent<'a>);
 
-    /// Returns the bytes that an event carries for other tools, if it is an attachment (FXT's blobs and large records).
+    /// Returns the bytes that an event contains for other tools, if it is an attachment (FXT's blobs and large
+    /// records).
     fn payload(&self, _event: EventRef) -> Option<Cow<'_, [u8]>> {
         None
     }
 
-    /// Returns the field names of a kind's events. `None` if the names can differ from event to event.
+    /// Returns the field names of a kind's events; `None` if the names can differ between events.
     fn field_names(&self, _kind: KindId) -> Option<Vec<&str>> {
         None
     }
 
-    /// Returns the opened file as its format's own type, for an exporter of the same format, which copies records: the
-    /// place of each event is the offset of its record. `None` if the events come from several files, or the format has
-    /// no such exporter.
+    /// Returns the opened file as the type of its format, for an exporter of the same format, which copies records:
+    /// then the place of each event is the offset of its record. `None` if the events come from several files, or the
+    /// format has no such exporter.
     fn record_file(&self) -> Option<&dyn Any> {
         None
     }
 
     /// Returns a reader of the fields of many events that is faster than [`Events::decode`]; `None` if the format has
-    /// none. Use `field_reader` of `dyn Events`.
+    /// none. Callers should use `field_reader` of `dyn Events`.
     fn own_field_reader(&self) -> Option<Box<dyn FieldReader + '_>> {
         None
     }
 
-    /// Heap bytes that decoding holds.
+    /// Returns the heap memory that decoding uses, in bytes.
     fn memory_bytes(&self) -> u64 {
         0
     }
 }
 
-/// Where an event is; the rest of its [`EventRef`] is looked up only if it is needed.
+/// The position of an event; the other parts of its [`EventRef`] are looked up only if needed.
 #[derive(Clone, Copy)]
 pub struct EventAt<'e> {
     /// Number of the part that contains the event.
@@ -95,7 +97,7 @@ pub struct EventAt<'e> {
     pub whole: &'e dyn Fn() -> EventRef,
 }
 
-/// Reads the arguments of events that are near each other: keeps what neighbours share.
+/// Reads the arguments of events that are near each other; reuses data that neighbouring events share.
 pub trait FieldReader {
     /// Passes the arguments that an exporter writes for the event to `sink`.
     fn read(&mut self, event: EventAt<'_>, sink: &mut dyn FieldSink);
@@ -104,7 +106,7 @@ pub trait FieldReader {
 /// A [`FieldReader`] for all formats.
 pub(crate) struct DecodingReader<'a> {
     events: &'a dyn Events,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     fields: Vec<FieldRef<'a>>,
 }
 

@@ -16,23 +16,23 @@ use crate::event::Directory;
 pub struct Format {
     /// Name that users see, e.g. `trace-cmd (trace.dat)`.
     pub name: &'static str,
-    /// Usual file name endings, without the dot; never needed for detection.
+    /// Usual file name extensions, without the dot; never needed for detection.
     pub extensions: &'static [&'static str],
-    /// Returns how sure the format is, from the first bytes of a file (up to 64 KiB, already unpacked).
+    /// Returns the certainty that a file is in this format, from its first bytes (up to 64 KiB, already unpacked).
     pub sniff: fn(head: &[u8]) -> Sniff,
     /// Reads the head of the file: its facts, its lanes and its parts. [`Format::open`] calls it.
     pub read_head: fn(input: Input, job: &Job) -> Result<Recording, ReadError>,
     /// Opens several files of one recording as one trace; `None` if a recording of this format is always one file.
     pub together: Option<Together>,
-    /// Returns the recording of another format in a file that has nothing else; `None` for any other bytes. The file is
-    /// then read as that recording. Called for every file: it must reject other formats by their first bytes.
+    /// Returns the recording of another format in a file that contains nothing else; `None` for any other bytes. The
+    /// file is then read as that recording. Called for every file: it must reject other formats by their first bytes.
     pub wrapped: Option<Unwrap>,
     /// Whether programs write recordings of themselves in this format, so that a process in another recording may have
     /// written the file.
     pub may_be_self_trace: bool,
 }
 
-/// Returns the recording of another format in the bytes of a file, if the file has nothing else.
+/// Returns the recording of another format in the bytes of a file, if the file contains nothing else.
 pub type Unwrap = fn(bytes: &[u8]) -> Option<Vec<u8>>;
 
 /// Opens several files of one recording as one trace.
@@ -50,7 +50,7 @@ impl fmt::Debug for Format {
     }
 }
 
-/// How sure a format is that a file is in this format.
+/// The certainty that a file is in a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sniff {
     /// The file is not in this format.
@@ -92,7 +92,7 @@ impl Input {
         }
     }
 
-    /// Returns the bytes in a range of the file as a file of its own, empty if the file has no such range.
+    /// Returns the bytes in a range of the file as an input of its own; empty if the file has no such range.
     #[must_use]
     pub(crate) fn part(&self, range: Range<usize>) -> Input {
         struct Part {
@@ -112,30 +112,30 @@ impl Input {
         }
     }
 
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// A recording in a file that has another one.
+/// A further recording in a file.
 #[derive(Clone, Debug)]
 pub struct Inside {
-    /// What it is, for its name beside that of the file.
+    /// What the recording is: its name after the name of the file.
     pub name: String,
     /// Its bytes.
     pub input: Input,
 }
 
-/// The recording of another format that a file has in place of events of its own.
+/// The recording of another format that a file contains instead of events of its own.
 #[derive(Clone, Debug)]
 pub struct Instead {
-    /// What it is, after the name of the file's format.
+    /// What the recording is: its name after the name of the file's format.
     pub name: &'static str,
     /// Its bytes.
     pub input: Input,
-    /// Threads that the file around it names.
+    /// Threads that the outer file names.
     pub known: Directory,
 }
 

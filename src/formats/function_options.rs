@@ -7,7 +7,7 @@ pub struct FunctionOptions {
     pub shows_parent: bool,
     /// `offset`: prints the address's offset in its function.
     pub shows_offset: bool,
-    /// `indent=0`: functions are not indented below their callers.
+    /// `indent=0`: functions are not indented relative to their callers.
     pub is_flat: bool,
     /// `tailprint`: prints the function's name after its closing brace.
     pub shows_tail: bool,
@@ -20,7 +20,7 @@ impl FunctionOptions {
     pub(crate) const NAMES: [&'static str; 5] =
         ["parent", "offset", "indent", "tailprint", "depth"];
 
-    /// Returns the options that the user gave; names without a meaning are ignored.
+    /// Returns the options that the user gave; unknown names are ignored.
     pub(crate) fn of(given: &[String]) -> FunctionOptions {
         let mut options = FunctionOptions::default();
         for option in given {

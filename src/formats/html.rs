@@ -1,38 +1,38 @@
-//! Traces inside of HTML pages: the bytes of a page in, the bytes of the trace in it out.
+//! Traces inside HTML pages: returns the bytes of the traces in a page.
 //!
 //! ```text
 //! <script class="trace-data" type="application/text"> ftrace text </script>             systrace; also JSON
-//! <script id="viewer-data" type="text/plain"> base64 of JSON, mostly of gzip </script>  trace2html
-//! var linuxPerfData = "\            line\n\            line\n\";                        systrace of before 2013
+//! <script id="viewer-data" type="text/plain"> base64 of JSON, usually of gzip </script>  trace2html
+//! var linuxPerfData = "\            line\n\            line\n\";                        systrace before 2013
 //! json_data = {JSON in one line}                                                          viztracer
 //! ```
 //!
-//! A page may have several such places, as systrace writes one for each program that recorded. What is a trace is for the
-//! caller to say; systrace also adds lists of processes.
+//! A page may contain several such places, because systrace writes one for each program that recorded. The caller
+//! decides which of them are traces; systrace also adds lists of processes.
 
 use std::ops::Range;
 
 use super::compression;
 use crate::base::{Job, ReadError, budget};
 
-/// How far a page's first tag may be from its start, bytes.
+/// Maximum distance of a page's first tag from its start, in bytes.
 const MOST_BEFORE: usize = 1024;
-/// Maximum number of places that are looked at.
+/// Maximum number of places that are checked.
 const MOST_PLACES: usize = 64;
 
 /// The trace in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Embedded {
-    /// These bytes of the page.
+    /// A range of bytes of the page.
     Part(Range<usize>),
-    /// Bytes that the page has in another form.
+    /// Bytes that were decoded from the page.
     Decoded(Vec<u8>),
 }
 
 /// Returns the traces in a page, in its order; none if the bytes are not a page.
 ///
 /// # Errors
-/// Errors if memory is insufficient, or the job was cancelled.
+/// Errors if there is not enough memory, or the job was cancelled.
 pub(crate) fn unwrap(
     page: &[u8],
     is_trace: &dyn Fn(&[u8]) -> bool,
@@ -84,11 +84,11 @@ pub(crate) fn is_page(bytes: &[u8]) -> bool {
 struct Script {
     /// From its `<` to before its `>`.
     tag: Range<usize>,
-    /// What is between its tags.
+    /// The text between its tags.
     body: Range<usize>,
 }
 
-/// Iterates over the scripts that may have a trace: their tags have a class or an id of one.
+/// Iterates over the scripts that may contain a trace, by the class or id in their tags.
 fn scripts(page: &[u8]) -> impl Iterator<Item = Script> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -114,7 +114,7 @@ fn has(bytes: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(bytes, word).is_some()
 }
 
-/// Returns a range without the white space at its ends, except the line end after the last line.
+/// Returns the range without white space at both ends, but with the line end after its last line.
 fn trimmed(page: &[u8], range: Range<usize>) -> Range<usize> {
     let text = page.get(range.clone()).unwrap_or(&[]);
     let start = range.end - text.trim_ascii_start().len().min(range.len());
@@ -152,7 +152,7 @@ fn base64(text: &[u8]) -> Result<Vec<u8>, ReadError> {
     Ok(out)
 }
 
-/// Returns where the value of `json_data` is: in one line.
+/// Returns the range of the value of `json_data`, which is on one line.
 fn json_data(page: &[u8]) -> Option<Range<usize>> {
     let assigned = b"json_data = {";
     let start = memchr::memmem::find(page, assigned)? + assigned.len() - 1;
@@ -183,7 +183,7 @@ fn perf_data(page: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
                 out.push(b'\t');
                 2
             }
-            // A line that goes on.
+            // A backslash before a line end: the string continues.
             Some([b'\\', b'\r', b'\n', ..]) => 3,
             Some([b'\\', b'\n', ..]) => 2,
             Some([b'\\', byte, ..]) => {
@@ -240,7 +240,7 @@ mod tests {
             FTRACE.replace('\n', "\\n\\\n")
         ));
         assert_eq!(found(&old), Some(FTRACE.as_bytes().to_vec()));
-        // {"traceEvents":[]}
+        // base64 of {"traceEvents":[]}
         let viewer = page(
             "<script id=\"viewer-data\" type=\"text/plain\">\neyJ0cmFjZUV2ZW50\ncyI6W119\n</script>",
         );

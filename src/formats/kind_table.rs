@@ -1,5 +1,5 @@
-//! Kinds of events for formats that find the names while parts are read in parallel: one table for all parts. A part
-//! uses the table only for names that are new to the part.
+//! Kinds of events for formats that find names while parts are read in parallel: one table for all parts. A part uses
+//! the table only for names that are new to the part.
 
 use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +8,7 @@ use crate::base::by_string::ByString;
 use crate::base::{StringId, Strings};
 use crate::event::{EventKind, KindId, Role};
 
-/// The shared table: one kind for each class, category and name. What a class is depends on the format.
+/// The shared table: one kind for each class, category and name. The format defines the classes.
 #[derive(Debug)]
 pub(crate) struct KindTable<C> {
     inner: Mutex<Inner<C>>,
@@ -22,7 +22,7 @@ struct Inner<C> {
     by_name: ByString<(StringId, C), KindId>,
 }
 
-/// What distinguishes a kind from others.
+/// The key of a kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindKey<'a, C> {
     pub(crate) class: C,
@@ -30,7 +30,7 @@ pub(crate) struct KindKey<'a, C> {
     pub(crate) name: &'a [u8],
 }
 
-/// A reader's facts about a kind that is new to the table.
+/// Facts about a kind that is new to the table, from the reader.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindTraits {
     pub(crate) role: Role,
@@ -63,7 +63,7 @@ impl<C: Copy + Eq + Hash> Inner<C> {
     }
 }
 
-/// A kind that a format has whatever the file contains.
+/// A kind that a format defines for every file.
 pub(crate) struct OwnKind {
     pub category: &'static str,
     pub name: &'static str,
@@ -119,7 +119,7 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         id
     }
 
-    /// Category and name of a kind; both empty if the kind does not exist.
+    /// Returns category and name of a kind; both empty if the kind does not exist.
     #[must_use]
     pub(crate) fn texts(&self, kind: KindId) -> KindTexts {
         let inner = self.inner();
@@ -141,7 +141,7 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         }
     }
 
-    /// Approximate heap bytes of the table.
+    /// Returns the approximate heap memory of the table, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let inner = self.inner();

@@ -1,17 +1,18 @@
-//! The calls of each thread that are open in a part of a trace. If an end finds no begin here, the begin was lost or is
-//! in another part. This is only a hint: it limits for how many ends the reader must add the call's duration.
+//! The calls of each thread that are open in a part of a trace. If no begin is found here for an end, the begin was
+//! lost or is in another part. This is only a hint, which limits the number of ends for which the reader must add the
+//! call's duration.
 
 use crate::event::{CallDepth, ThreadKey};
 
 const SLOTS: usize = 1024;
-/// The kernel's return stack has 50 entries.
+/// Maximum number of open calls: the kernel's return stack has 50 entries.
 const MOST_OPEN: usize = 64;
 
-/// Who calls functions.
+/// The caller of functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caller {
     Thread(u32),
-    /// The idle thread of a CPU, or an unknown one there: all of them have the same key.
+    /// The idle thread of a CPU, or an unknown thread there, because these have the same key on all CPUs.
     IdleOn(u32),
 }
 
@@ -42,7 +43,7 @@ struct Calls {
     open: Vec<u64>,
     /// The smallest key of any call of this thread.
     least: u64,
-    /// Value of `OpenCalls::losses` when this was last valid.
+    /// Value of `OpenCalls::losses` when these calls were last valid.
     losses: u32,
 }
 
@@ -86,7 +87,7 @@ impl OpenCalls {
         Some(calls)
     }
 
-    /// Records that a call of `thread` begins; its end has the same `key`.
+    /// Adds a call of `thread` that begins; its end has the same `key`.
     #[inline]
     pub(crate) fn begin(&mut self, thread: Caller, key: u64) {
         if let Some(calls) = self.of(thread) {
@@ -97,7 +98,7 @@ impl OpenCalls {
         }
     }
 
-    /// Records that a call of `thread` ends. Returns whether its begin was seen. Open calls inside it lost their ends.
+    /// Removes a call of `thread` that ends; returns whether its begin was seen. Open calls inside it lost their ends.
     #[inline]
     #[must_use]
     pub fn end(&mut self, thread: Caller, key: u64) -> bool {
@@ -113,8 +114,8 @@ impl OpenCalls {
         }
     }
 
-    /// Records that `thread` is at depth `key` (keys are depths here): its open calls at this depth or deeper are over,
-    /// and their ends were lost. Returns whether the thread was at this depth or above before; if so, all open calls of
+    /// Sets the depth of `thread` to `key` (keys are depths here): open calls at this depth or deeper have ended, and
+    /// their ends were lost. Returns whether the thread was at this depth or above before; if so, all open calls of
     /// this depth are known.
     #[inline]
     pub(crate) fn come_to(&mut self, thread: Caller, key: u64) -> bool {
@@ -130,10 +131,10 @@ impl OpenCalls {
     }
 }
 
-/// Follows the depths of calls in a lane, to find those that do not follow from the event before.
+/// Follows the depths of calls in a lane, to find depths that do not follow from the previous event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DepthFollower {
-    /// The last event's thread, and the depth at which its next entry is if nothing is lost.
+    /// The last event's thread, and the depth of its next entry if nothing is lost.
     last: Option<Reached>,
 }
 
@@ -144,14 +145,14 @@ struct Reached {
 }
 
 impl DepthFollower {
-    /// Takes an entry at a depth; returns its row if nothing implies the depth.
+    /// Adds an entry at a depth; returns its row if the depth does not follow from the previous event.
     #[inline]
     pub(crate) fn enter(&mut self, thread: Caller, call: CallDepth) -> Option<CallDepth> {
         let depth = call.depth;
         self.step(thread, call, depth, depth.saturating_add(1))
     }
 
-    /// Takes a return at a depth; returns its row if nothing implies the depth.
+    /// Adds a return at a depth; returns its row if the depth does not follow from the previous event.
     #[inline]
     pub(crate) fn leave(&mut self, thread: Caller, call: CallDepth) -> Option<CallDepth> {
         let depth = call.depth;

@@ -1,5 +1,5 @@
-//! Opening a file of a format: reads its head; where the file has a recording of another format in place of events of its
-//! own, reads the head of that one, and joins to it what the file around it knows.
+//! Opens a file of a format by reading its head. If the file contains a recording of another format instead of events
+//! of its own, reads the head of that recording, and joins it with the facts of the outer file.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::stream::{AnyStream, Gathered, Recording, Shown};
 use crate::base::{Job, ReadError};
 use crate::event::{Directory, Part, TraceInfo};
 
-/// How many bytes of a recording inside a file decide its format.
+/// Number of bytes of an inner recording in which its format is detected.
 const HEAD_BYTES: usize = 64 * 1024;
 
 impl Format {
@@ -34,7 +34,8 @@ impl Format {
     }
 }
 
-/// Returns the format that is most certain that a file begins with these bytes; `None` if no format accepts them.
+/// Returns the format that recognises these first bytes of a file with the highest certainty; `None` if no format
+/// accepts them.
 #[must_use]
 pub(crate) fn most_certain(head: &[u8]) -> Option<&'static Format> {
     let formats = FORMATS.iter().rev();
@@ -42,7 +43,7 @@ pub(crate) fn most_certain(head: &[u8]) -> Option<&'static Format> {
     best.filter(|format| (format.sniff)(head) != Sniff::No)
 }
 
-/// Returns the recording `carried`, with the facts, the diagnostics and the report of the file `around` it.
+/// Returns the recording `carried`, with the facts, the diagnostics and the report of the outer file `around`.
 fn joined(
     around: Recording,
     carried: Recording,
@@ -69,10 +70,10 @@ fn joined(
     }
 }
 
-/// The events of the recording inside a file, with facts and thread names of the file around it.
+/// The events of the inner recording, with facts and thread names of the outer file.
 struct Carried {
     stream: Arc<dyn AnyStream>,
-    /// Threads that the file around it names.
+    /// Threads that the outer file names.
     known: Directory,
     info: TraceInfo,
 }
@@ -90,8 +91,8 @@ impl AnyStream for Carried {
     ) -> Result<Gathered, ReadError> {
         let mut gathered = self.stream.read_all(steps, job, show)?;
         let directory = &mut gathered.directory;
-        // ftrace's text shows `<...>` for a thread whose name the kernel had forgotten; the list of names in the file
-        // around it may contain the name.
+        // ftrace's text shows `<...>` for a thread whose name the kernel no longer had; the list of names in the outer
+        // file may contain the name.
         for known in &self.known.threads {
             if directory.threads.iter().all(|it| it.key != known.key) {
                 let mut thread = known.clone();

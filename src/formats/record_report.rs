@@ -1,5 +1,5 @@
-//! What a report of binary records can be asked for besides what every report can: records that filters choose, kinds
-//! of events in a style of their own, and lists of what the file contains beside events.
+//! Options of reports of binary records in addition to those of every report: records that filters choose, styles for
+//! kinds of events, and lists of the file's contents besides events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,14 +14,14 @@ pub struct RecordOptions {
     pub is_plain: bool,
     /// `-l`: prints the columns of the latency format.
     pub has_latency_columns: bool,
-    /// How far recorded times are corrected.
+    /// Which corrections are applied to recorded times.
     pub clock: ReportClock,
-    /// `--ts-diff`: prints the time between each line and the line before it.
+    /// `--ts-diff`: prints the time between each line and the previous one.
     pub shows_steps: bool,
     /// `-w`: prints after each switch to a thread how long the thread waited since its wakeup.
     pub shows_wakeups: bool,
-    /// `-O`: options of the format's plugins for single kinds of events, as the user gave them. A format without such
-    /// plugins has no options.
+    /// `-O`: options of the format's plugins for certain kinds of events, as the user gave them. A format without such
+    /// plugins ignores them.
     pub plugin_options: Vec<String>,
     /// Only these events, and the stacks that belong to them.
     pub selection: Option<Arc<Selection>>,
@@ -31,40 +31,40 @@ pub struct RecordOptions {
     pub styles: Vec<KindStyle>,
 }
 
-/// How far a report corrects the times that were recorded.
+/// Which corrections a report applies to recorded times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReportClock {
-    /// By everything that the file says about its clock.
+    /// All corrections that the file contains.
     #[default]
     Corrected,
     /// `--nodate`: the date and the offset that the recorder was given are not added.
     WithoutDate,
-    /// `--raw-ts`: not at all; times are numbers on the recorder's clock.
+    /// `--raw-ts`: no correction; times are numbers of the recorder's clock.
     Raw,
 }
 
-/// An event whose time is before that of the event before it on its CPU.
+/// An event whose time is before that of the previous event on its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepBack {
     /// The CPU.
     pub cpu: u32,
-    /// The time of the event before.
+    /// The time of the previous event.
     pub from: u64,
     /// The time of the event.
     pub to: u64,
 }
 
-/// Events whose times go back.
+/// Events whose time is before that of the previous event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepsBack {
-    /// The first ones, at most [`StepsBack::NAMED`].
+    /// The first of these events, at most [`StepsBack::NAMED`].
     pub first: Vec<StepBack>,
-    /// The number of all of them.
+    /// The number of all these events.
     pub count: u64,
 }
 
 impl StepsBack {
-    /// At most this many are named.
+    /// Maximum number of events in `first`.
     pub const NAMED: usize = 8;
 
     /// Adds an event.
@@ -76,12 +76,12 @@ impl StepsBack {
     }
 }
 
-/// Which events are printed.
+/// The events that are printed.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// Only events that one of these chooses are printed; empty: all events.
+    /// Only events that match one of these are printed; empty: all events.
     pub shown: Vec<Choice>,
-    /// An event that one of these chooses is not printed.
+    /// An event that matches one of these is not printed.
     pub left_out: Vec<Choice>,
     /// Whether an event was printed.
     pub is_met: AtomicBool,
@@ -95,16 +95,16 @@ impl Selection {
     }
 }
 
-/// What chooses events.
+/// A condition that chooses events.
 #[derive(Debug)]
 pub enum Choice {
-    /// A filter, asked while events are printed.
+    /// A filter, evaluated while events are printed.
     Filter(BoundFilter),
     /// These events, sorted.
     Events(Vec<EventPlace>),
 }
 
-/// Where an event is in its recording.
+/// The position of an event in its recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventPlace {
     /// The number of its part.
@@ -114,7 +114,7 @@ pub struct EventPlace {
 }
 
 impl EventPlace {
-    /// Returns where an event is.
+    /// Returns the position of an event.
     pub(crate) fn of(event: EventRef) -> EventPlace {
         let EventRef { part, place, .. } = event;
         EventPlace { part, place }
@@ -126,11 +126,11 @@ impl EventPlace {
 pub struct KindStyle {
     /// The events.
     pub events: Arc<BoundFilter>,
-    /// How they are printed.
+    /// The style in which they are printed.
     pub style: OwnStyle,
 }
 
-/// How chosen kinds of events are printed.
+/// A style for chosen kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OwnStyle {
     /// `-r`: their raw fields.
@@ -139,14 +139,14 @@ pub enum OwnStyle {
     Plain,
 }
 
-/// What a reference tool prints about a file instead of its events.
+/// A list that a reference tool prints about a file instead of its events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
-    /// `--stat`: what the kernel counted per CPU.
+    /// `--stat`: the kernel's counts for each CPU.
     Statistics,
     /// `--events`: the descriptions of all kinds of events.
     Formats,
-    /// `-E`: their systems and names.
+    /// `-E`: systems and names of all kinds of events.
     Events,
     /// `-e`: the byte order of the file and of this machine.
     ByteOrder,
@@ -158,12 +158,12 @@ pub enum List {
     PrintFormats,
     /// `--uname`: the recorded system, and the version of the program that recorded.
     System,
-    /// `--version`: that version alone.
+    /// `--version`: only the version of the program that recorded.
     Version,
     /// `--cpus`: the CPUs that have data.
     Cpus,
-    /// `--first-event`: the time of their first events.
+    /// `--first-event`: the time of each CPU's first event.
     FirstEvents,
-    /// `--last-event`: the time of their last events.
+    /// `--last-event`: the time of each CPU's last event.
     LastEvents,
 }

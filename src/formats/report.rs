@@ -1,5 +1,5 @@
-//! Reports: a whole trace as text, as its format's reference tool prints it; what every format's report can be asked for.
-//! `record_report` has what only reports of binary records can be asked for.
+//! Reports: a whole trace as text, as its format's reference tool prints it, with the options that every format's
+//! report has. `record_report` contains the options that only reports of binary records have.
 
 use std::path::PathBuf;
 
@@ -8,14 +8,14 @@ use super::events::EventRef;
 use super::record_report::{List, RecordOptions, StepsBack};
 use crate::base::{CpuList, Job, Timestamp};
 
-/// Options of a report: what a report of any format may be asked for.
+/// The options that the report of any format has.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
     /// `-t`: timestamps in full instead of in microseconds.
     pub has_full_times: bool,
     /// `-R`: fields are printed raw.
     pub is_raw: bool,
-    /// Omits the column of latency flags.
+    /// Whether the column of latency flags is omitted.
     pub has_no_flags: bool,
     /// Only these CPUs.
     pub cpus: CpuList,
@@ -23,13 +23,13 @@ pub struct ReportOptions {
     pub from: Option<Timestamp>,
     /// Only events before this time.
     pub until: Option<Timestamp>,
-    /// The file's path as the user gave it, for lists that print it; otherwise they print its name.
+    /// The file's path as the user gave it, for lists that print the path; `None`: they print the file's name.
     pub path: Option<PathBuf>,
     /// Label at the start of each line, if several files are printed.
     pub label: Option<FileLabel>,
-    /// Added to all times, in ns or in the clock's own unit.
+    /// Offset that is added to all times, in ns or in the clock's own unit.
     pub offset: i64,
-    /// What only a report of binary records follows.
+    /// The options that only a report of binary records has.
     pub records: RecordOptions,
 }
 
@@ -66,45 +66,45 @@ pub trait Report {
         job: &Job,
     ) -> std::io::Result<()>;
 
-    /// Returns whether the bytes equal the reference tool's exactly. They are then written to a file unchanged: control
-    /// characters are not made visible.
+    /// Returns whether the bytes are exactly those of the reference tool. Then they are written to a file unchanged:
+    /// control characters are not escaped.
     fn is_exact(&self) -> bool {
         false
     }
 
-    /// Returns the report line by line, for callers that merge lines of several reports or look at earlier lines.
-    /// `None` if the report can be written only as a whole.
+    /// Returns the report line by line, for callers that merge lines of several reports or compare a line with earlier
+    /// ones. `None` if the report can be written only as a whole.
     fn lines<'a>(&'a self, _options: &'a ReportOptions) -> Option<Box<dyn ReportLines + 'a>> {
         None
     }
 
-    /// The names of the instances in the file.
+    /// Returns the names of the instances in the file.
     fn instances(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Returns what the file contains beside events, as the reference tool prints it.
+    /// Returns a list of the file's contents besides events, as the reference tool prints it.
     fn list(&self, _list: List, _options: &ReportOptions) -> Option<Vec<u8>> {
         None
     }
 
-    /// Returns the time of the first event on the clock that `options` choose; `None` if the report has one clock only.
+    /// Returns the time of the first event on the clock that `options` choose; `None` if the report has only one clock.
     fn start(&self, _options: &ReportOptions) -> Option<Timestamp> {
         None
     }
 
-    /// Returns all events whose time is before that of the event before them on their CPU (`--ts-check`).
+    /// Returns all events whose time is before that of the previous event on their CPU (`--ts-check`).
     fn steps_back(&self, _options: &ReportOptions) -> StepsBack {
         StepsBack::default()
     }
 
-    /// Returns all kinds of events that the file describes, for filters that are asked while events are printed;
-    /// `None` if the report cannot ask them.
+    /// Returns all kinds of events that the file describes, for filters that are evaluated while events are printed;
+    /// `None` if the report cannot evaluate filters.
     fn kinds(&self) -> Option<Vec<KindFields<'_>>> {
         None
     }
 
-    /// Writes one event as [`Report::write`] does, or returns `Wrote::Nothing` if single events cannot be printed.
+    /// Writes one event like [`Report::write`]; returns `Wrote::Nothing` if single events cannot be printed.
     ///
     /// # Errors
     /// Errors of `out`.
@@ -123,11 +123,11 @@ pub trait ReportLines {
     /// Returns the text before the first event.
     fn head(&self) -> Vec<u8>;
 
-    /// Time of the next line's event; `None` after the last line.
+    /// Returns the time of the next line's event; `None` after the last line.
     fn time(&self) -> Option<u64>;
 
-    /// Appends the next line, after a note of events lost before it. `before`: time of the line before, from which the
-    /// step (`--ts-diff`) counts; 0 if there is none. It is set to this line's time.
+    /// Appends the next line, after a line about events lost before it. `before` is the time of the previous line, to
+    /// which the step (`--ts-diff`) is relative; 0 if there is none. It is set to this line's time.
     fn push(&mut self, out: &mut Vec<u8>, before: &mut u64);
 
     /// Returns the text after the last event.

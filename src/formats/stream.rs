@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The first three steps find what a part needs from the parts before it (string tables, running threads, open calls)
-//! and from the whole file (which CPUs exist, which pid belongs to lines without one). A format whose parts need
-//! nothing uses `()`. [`AnyStream::read_all`] runs the steps for every format: it handles memory, progress, cancelling,
-//! unreadable parts and the order of diagnostics.
+//! and from the whole file (the CPUs, the pid of lines without one). A format whose parts need nothing uses `()`.
+//! [`AnyStream::read_all`] runs the steps for every format: it handles memory, progress, cancelling, unreadable parts
+//! and the order of diagnostics.
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, Trac
 pub struct Recording {
     /// Facts in the head of the file. Facts that need the whole file come with [`Gathered::info`].
     pub info: TraceInfo,
-    /// The lanes found in the head, in the order in which events of equal time are sorted.
+    /// The lanes found in the head. The order of lanes is the order of events with equal times.
     pub lanes: Vec<Lane>,
-    /// A coarse picture from data that is cheap to read: takes a small fraction of a second for any file.
+    /// A coarse preview from data that is fast to read: takes a small fraction of a second for any file.
     pub coarse: Coarse,
     /// Diagnostics of the head.
     pub diagnostics: Diagnostics,
@@ -38,7 +38,7 @@ pub struct Recording {
     pub events: Arc<dyn Events>,
     /// Prints the whole trace as the reference tool does, if the format has one (`trace-cmd report`).
     pub report: Option<Arc<dyn HasReport>>,
-    /// The recording that the file has in place of events of its own.
+    /// The recording that the file contains instead of events of its own.
     pub instead: Option<Instead>,
 }
 
@@ -46,7 +46,7 @@ impl Recording {
     /// Reads the whole recording in one step.
     ///
     /// # Errors
-    /// Errors if memory is insufficient, or the job was cancelled.
+    /// Errors if there is not enough memory, or the job was cancelled.
     pub fn read_whole(&self, job: &Job) -> Result<Gathered, ReadError> {
         self.stream.read_all(1, job, &mut |_| {})
     }
@@ -63,7 +63,7 @@ pub trait HasReport: Send + Sync {
 pub struct Gathered {
     /// The columns, by lane, then in file order.
     pub parts: Vec<PartColumns>,
-    /// The lanes, in the order in which events of equal time are sorted.
+    /// The lanes. The order of lanes is the order of events with equal times.
     pub lanes: Vec<Lane>,
     /// Meaning of the numbers in the columns.
     pub directory: Directory,
@@ -84,20 +84,20 @@ impl Gathered {
     }
 }
 
-/// What was read of one part.
+/// The result of reading one part.
 #[derive(Clone, Debug)]
 pub(crate) struct PartRead<T> {
     /// The part's number.
     pub part: u32,
-    /// The result of reading it.
+    /// The result.
     pub read: T,
 }
 
 /// A file that is cut into parts.
 pub(crate) trait Stream: Send + Sync {
-    /// What `summarise` finds in one part.
+    /// The result of `summarise` for one part.
     type Summary: Send;
-    /// State that `fold` carries from part to part.
+    /// State that `fold` updates from part to part.
     type State: Send;
     /// What `read` needs from the parts before its part.
     type Start: Send + Sync;
@@ -106,7 +106,7 @@ pub(crate) trait Stream: Send + Sync {
     /// Result of reading a part; columns for most formats.
     type Read: Send;
 
-    /// The parts, in file order.
+    /// Returns the parts, in file order.
     fn parts(&self) -> &[Part];
 
     /// Returns the state before the first part.
@@ -118,8 +118,8 @@ pub(crate) trait Stream: Send + Sync {
     /// Errors only if nothing of the part can be read, or the job was cancelled.
     fn summarise(&self, part: u32, job: &Job) -> Result<Self::Summary, ReadError>;
 
-    /// Advances the state past a part, and returns what `read` needs for that part. Called in the order of parts. Calls
-    /// `job.check()` often enough that a cancel is answered within a tenth of a second.
+    /// Advances the state past a part, and returns what `read` needs for that part. Called in the order of parts. Must
+    /// call `job.check()` often enough that cancelling takes less than a tenth of a second.
     ///
     /// # Errors
     /// Errors only if the job was cancelled.
@@ -137,8 +137,8 @@ pub(crate) trait Stream: Send + Sync {
     /// Errors only if the job was cancelled.
     fn conclude(&self, end: Self::State, job: &Job) -> Result<Self::Whole, Cancelled>;
 
-    /// Reads one part. Pure; runs on many threads at once. Damage becomes diagnostics in the result. Calls
-    /// `job.check()` at least once per megabyte, and `job.advance` with the bytes done.
+    /// Reads one part. Pure; runs on many threads at once. Damage becomes diagnostics in the result. Must call
+    /// `job.check()` at least once per megabyte, and `job.advance` with the number of bytes done.
     ///
     /// # Errors
     /// Errors only if nothing of the part can be read, or the job was cancelled.
@@ -150,7 +150,7 @@ pub(crate) trait Stream: Send + Sync {
         job: &Job,
     ) -> Result<Self::Read, ReadError>;
 
-    /// Returns the columns of a part with their lanes, for a picture before the whole file is read.
+    /// Returns the columns of a part with their lanes, for a preview before the whole file is read.
     fn shown<'a>(&self, _part: u32, _read: &'a Self::Read) -> Vec<Shown<'a>> {
         Vec::new()
     }
@@ -249,7 +249,7 @@ pub(crate) struct Started<S: Stream + ?Sized> {
 /// Summarises all parts in parallel and folds them in order.
 ///
 /// # Errors
-/// Errors if memory is insufficient, or the job was cancelled.
+/// Errors if there is not enough memory, or the job was cancelled.
 pub(crate) fn start<S: Stream + ?Sized>(stream: &S, job: &Job) -> Result<Started<S>, ReadError> {
     let numbers: Vec<u32> = (0..stream.parts().len() as u32).collect();
     let mut diagnostics = Diagnostics::default();
@@ -283,7 +283,7 @@ pub(crate) fn in_one_lane(read: Vec<PartRead<LaneColumns>>) -> Vec<PartColumns> 
     parts.collect()
 }
 
-/// A part that was read, for a picture before the whole file is read.
+/// A part that was read, for a preview before the whole file is read.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
     /// The number of the part's lane.
@@ -294,13 +294,13 @@ pub struct Shown<'a> {
 
 /// A stream of any format.
 pub trait AnyStream: Send + Sync {
-    /// The parts, in file order.
+    /// Returns the parts, in file order.
     fn parts(&self) -> &[Part];
 
-    /// Reads all parts in `steps` steps. After each step but the last, calls `show` with the columns of that step.
+    /// Reads all parts in `steps` steps. After each step except the last, calls `show` with the columns of that step.
     ///
     /// # Errors
-    /// Errors if memory is insufficient, or the job was cancelled.
+    /// Errors if there is not enough memory, or the job was cancelled.
     fn read_all(
         &self,
         steps: usize,
@@ -363,8 +363,8 @@ impl<S: Stream> AnyStream for S {
     }
 }
 
-/// Returns the result of a part, or `None` and a diagnostic if the part is unreadable. Errors if memory is
-/// insufficient.
+/// Returns the result of a part, or `None` and a diagnostic if the part is unreadable. Errors if there is not enough
+/// memory.
 fn kept<T>(
     result: Result<T, ReadError>,
     diagnostics: &mut Diagnostics,

@@ -1,9 +1,9 @@
-//! Diagnostic of all text formats for a file that was cut inside its last line.
+//! A diagnostic for all text formats, about a file that was cut inside its last line.
 
 use crate::base::{Diagnostics, Location, Severity};
 
-/// Adds a diagnostic if the last line of `text` has no newline, as after a killed recorder or an interrupted copy: that
-/// line may be incomplete.
+/// Adds a diagnostic if the last line of `text` has no newline, as after a killed recorder or an interrupted copy: then
+/// that line may be incomplete.
 pub(crate) fn note_cut_line(text: &[u8], diagnostics: &mut Diagnostics) {
     // Trailing zeros are preallocated space that was never written.
     let zeros = text.iter().rev().take_while(|byte| **byte == 0).count();

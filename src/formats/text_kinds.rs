@@ -1,5 +1,5 @@
-//! Event kinds of texts, by category, name and role. Kind 0, the default number, is that of events
-//! whose kind is not known.
+//! Kinds of events of texts, by category, name and role. Kind 0, the default number, is the kind of events whose kind
+//! is not known.
 
 use super::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
 use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};

@@ -6,8 +6,8 @@ use crate::event::{ForkSort, OWN_WRITER, SEEN_UNTIL};
 
 /// The start of the name of this program's provider.
 pub(crate) const OWN_PROVIDER: &str = OWN_WRITER;
-/// The name of the provider of records that this program adds to the kept records of an FXT file: slices of one time
-/// nest in the order of the whole file, whichever provider wrote them.
+/// The name of the provider of records that this program adds to the kept records of an FXT file: among slices that
+/// start at the same time, the order in the whole file defines how they nest, whichever provider wrote them.
 pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
 /// The argument of a flow event with the name of the slice to which it belongs, or null.
 pub(crate) const REALLY_IN: &str = "really_in";
@@ -42,11 +42,11 @@ pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [
 pub(crate) const OWN_CATEGORY: &str = "threadline";
 /// The name of the event that describes a loss.
 pub(crate) const LOST_EVENTS: &str = "lost events";
-/// The argument of that event with the number of lost events.
+/// The argument of the event of a loss with the number of lost events.
 pub(crate) const LOST_COUNT: &str = "lost_events";
-/// The argument of that event with the time in ns of the last event before the loss.
+/// The argument of the event of a loss with the time in ns of the last event before the loss.
 pub(crate) const LOST_FROM: &str = "from_ns";
-/// The argument of that event with the time in ns of the first event after the loss.
+/// The argument of the event of a loss with the time in ns of the first event after the loss.
 pub(crate) const LOST_UNTIL: &str = "until_ns";
 /// The argument of a CPU's thread with the number of its events that the recorder counted as overwritten.
 pub(crate) const OVERWRITTEN: &str = "overwritten_events";
@@ -76,9 +76,9 @@ pub(crate) fn is_of_recording(object_type: u64, koid: u64) -> bool {
     object_type == NO_TYPE && koid == RECORDING
 }
 
-/// Returns the pid or tid that a koid of this program's exporter stands for: an artificial koid of a number that the
-/// system reused has the number in its low half, and its own number from 1 on before that. Other koids are returned as
-/// they are: those of CPUs and of the machine, and those of another writer. `most` is the number of koids in the file.
+/// Returns the pid or tid for a koid of this program's exporter. If the system reused a number, its koid is artificial:
+/// the low half contains the reused number, the high half a count from 1. Other koids are returned unchanged: those of
+/// CPUs and of the machine, and those of another writer. `most` is the number of koids in the file.
 #[must_use]
 pub(crate) fn number_of_koid(koid: u64, most: usize) -> u64 {
     let own = koid << 1 >> 33;
@@ -133,7 +133,7 @@ pub(crate) fn command_words(text: &[u8]) -> Vec<Vec<u8>> {
     words
 }
 
-/// Returns the word for how a process was made.
+/// Returns the word for the way in which a process was created.
 #[must_use]
 pub(crate) fn fork_word(fork: ForkSort) -> &'static str {
     match fork {

@@ -1,17 +1,18 @@
-//! Decodes the arguments of a record: its words in, one typed argument at a time out (bits: `layout::argument`).
+//! Decodes the arguments of a record one by one, from its words to typed values (bits: `layout::argument`).
 //!
-//! An argument's size gives the start of the next one, whatever its content. A size of 0 or past the record ends the
-//! list. Does not look up names: that needs the tables of the record's provider.
+//! An argument's size gives the start of the next one, whatever its content. A size of 0 or past the end of the record
+//! ends the list. Does not resolve names: that needs the tables of the record's provider.
 
 use super::layout::{argument, userspace_object};
 use super::words::{TextRef, Words, read_text, without_nuls};
 use crate::base::ByteOrder;
 
-/// The message for an argument of another type.
+/// The message for an argument of an unknown type.
 pub(crate) const UNKNOWN_ARGUMENT: &str =
     "an argument of a type that is not known; its size is skipped";
 
-/// The value of an argument. Readers and writers differ in what texts and bytes are, and in what else a value can be.
+/// The value of an argument. Readers and writers use different types for texts and bytes, and have other additional
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TypedValue<Text, Bytes, Other> {
     /// Type 0: no value.
@@ -36,14 +37,14 @@ pub(crate) enum TypedValue<Text, Bytes, Other> {
     Bool(bool),
     /// Type 10: bytes, which older readers do not know.
     Blob(Bytes),
-    /// What only readers, or only writers have.
+    /// A value that only readers or only writers have.
     Other(Other),
 }
 
 /// The value of an argument that was read.
 pub(crate) type ArgValue<'a> = TypedValue<TextRef<'a>, &'a [u8], UnknownType>;
 
-/// The number of a type that newer writers may use.
+/// The number of an unknown type, which newer writers may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct UnknownType(pub u8);
 
@@ -56,8 +57,8 @@ pub(crate) struct Arg<'a> {
     pub value: ArgValue<'a>,
 }
 
-/// The number of words of a userspace object record that identify its owner if no thread index does: one for the
-/// process, and in files of some writers one more for the thread. The record's size shows which.
+/// Returns the number of words of a userspace object record that identify its owner if no thread index does: one for
+/// the process, and in files of some writers a second one for the thread. The record's size shows which.
 #[must_use]
 pub(crate) fn object_owner_words<O: ByteOrder>(header: u64, record: Words<'_, O>) -> usize {
     if userspace_object::THREAD.get(header) != 0 {
@@ -80,7 +81,7 @@ pub(crate) fn object_owner_words<O: ByteOrder>(header: u64, record: Words<'_, O>
 pub(crate) struct Skipped {
     /// The index of the word after them.
     pub behind: usize,
-    /// How many have a type that is not known.
+    /// The number of arguments with an unknown type.
     pub unknown_count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The position of each field in each FXT record: one definition for reading and for writing.
+//! The position of each field in each FXT record: one definition for the reader and the writer.
 //!
 //! ```text
 //! bits 0..3 record type | 4..15 size in words, header included (large records: 4..35) | the rest by type
@@ -54,7 +54,7 @@ impl Bits {
 pub(crate) const RECORD_TYPE: Bits = Bits::new(0, 3);
 /// The size of a record in words.
 pub(crate) const RECORD_WORDS: Bits = Bits::new(4, 15);
-/// The most words of a record that is not large.
+/// Maximum number of words of a record that is not large.
 pub(crate) const MOST_RECORD_WORDS: usize = RECORD_WORDS.max() as usize;
 /// The first eight bytes of a little-endian file.
 pub(crate) const MAGIC: u64 = 0x0016_5478_4604_0010;
@@ -110,7 +110,8 @@ pub mod thread {
     pub(crate) const INDEX: Bits = Bits::new(16, 23);
 }
 
-/// Event records: the time follows, then inline thread, category and name, arguments, and a last word by event type.
+/// Event records: the time follows, then inline thread, category and name, arguments, and a last word that depends on
+/// the event type.
 pub mod event {
     use super::Bits;
 
@@ -155,7 +156,7 @@ pub(crate) mod argument {
     pub(crate) const BOOL: u64 = 9;
     pub(crate) const BLOB: u64 = 10;
 
-    /// The most arguments of a record.
+    /// Maximum number of arguments of a record.
     pub(crate) const MOST: usize = super::event::ARGS.max() as usize;
 }
 
@@ -168,7 +169,7 @@ pub(crate) mod blob {
     pub(crate) const KIND: Bits = Bits::new(48, 55);
 }
 
-/// Userspace object records: pointer, process koid without a thread index, inline name and arguments follow.
+/// Userspace object records: pointer, process koid (unless there is a thread index), inline name and arguments follow.
 pub(crate) mod userspace_object {
     use super::Bits;
 
@@ -228,7 +229,7 @@ pub(crate) mod log {
     pub(crate) const THREAD: Bits = Bits::new(32, 39);
 }
 
-/// Profiler records: the time, an inline thread and a body by kind follow.
+/// Profiler records: the time, an inline thread and a body that depends on the kind follow.
 pub(crate) mod profiler {
     use super::Bits;
 
@@ -245,7 +246,7 @@ pub(crate) mod profiler {
     pub(crate) const A_BACKTRACE: u64 = 2;
 }
 
-/// Large records: a second word of fields follows, then the fields of its format, and the payload.
+/// Large records: a second word of fields follows, then the fields of the record's format, and the payload.
 pub(crate) mod large {
     use super::Bits;
 

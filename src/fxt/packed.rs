@@ -1,12 +1,12 @@
-//! The argument `more` of files of this program: a JSON object of the arguments for which a record had no room.
+//! The argument `more` of files of this program: a JSON object with the arguments that did not fit into a record.
 //!
 //! ```text
 //! {"flags":5,"name":"x","ratio":0.5,"at":{"pointer":"0x10"},"of":{"koid":7},"raw":{"blob":"00ff"},"far":{"double":"inf"}}
 //! ```
 //!
-//! Names may repeat, as they may among arguments, and keep their order. Numbers, texts, booleans and null are JSON
-//! values; a value of another type is an object with the type as its only name. A text of any other shape was not
-//! written by this program and stays a text.
+//! Names may repeat, as the names of arguments may, and keep their order. Numbers, texts, booleans and null are JSON
+//! values; a value of another type is an object whose only name is the type. A text in any other form was not written
+//! by this program and remains a text.
 
 use std::fmt;
 
@@ -21,8 +21,8 @@ pub(crate) const MORE: &str = "more";
 /// The number of arguments of a full record.
 const FULL: usize = argument::MOST;
 
-/// Replaces the last of the arguments `fields[first..]` by the arguments that it contains, if the record is full and
-/// the argument is called `more`. `F` is an owned or borrowed field.
+/// If the record is full and its last argument is called `more`, replaces this argument in `fields[first..]` by the
+/// arguments that it contains. `F` is an owned or borrowed field.
 pub(crate) fn unpack_last<F: From<Field>>(
     fields: &mut Vec<F>,
     first: usize,
@@ -39,7 +39,7 @@ pub(crate) fn unpack_last<F: From<Field>>(
     }
 }
 
-/// Returns the arguments in `text`, in order. `None` if this program did not write the text.
+/// Returns the arguments in `text`, in order; `None` if this program did not write the text.
 #[must_use]
 pub(crate) fn unpack(text: &str) -> Option<Vec<Field>> {
     if !text.starts_with('{') {

@@ -1,5 +1,5 @@
-//! The parts of a record that matter when it is copied: the entries of the string and thread tables to which it
-//! refers, and which of its words are bytes rather than numbers.
+//! The parts of a record that matter when it is copied: the entries of the string and thread tables that it refers to,
+//! and which of its words are bytes instead of numbers.
 
 use std::ops::Range;
 
@@ -18,15 +18,15 @@ pub(crate) trait Parts {
     fn string(&mut self, _index: u16) {}
     /// The record refers to an entry of the thread table.
     fn thread(&mut self, _index: u8) {}
-    /// These words of the record are bytes: their order does not depend on the byte order of numbers.
+    /// These words of the record are bytes, which are not swapped for another byte order.
     fn bytes(&mut self, _words: Range<usize>) {}
     /// The word after the arguments of an event.
     fn last_word(&mut self, _word: u64) {}
-    /// An argument has an unknown type: it may refer to table entries.
+    /// An argument has an unknown type: it may refer to table entries that cannot be found.
     fn unknown(&mut self) {}
 }
 
-/// Passes the parts of a record to `parts`, in their order. `None` if the record is too short for its content.
+/// Calls `parts` for each part of a record, in order. `None` if the record is too short for its content.
 pub(crate) fn visit<O: ByteOrder>(record: Words<'_, O>, parts: &mut impl Parts) -> Option<()> {
     let header = record.get(0)?;
     let mut walk = Walk {
@@ -94,7 +94,8 @@ pub(crate) fn visit<O: ByteOrder>(record: Words<'_, O>, parts: &mut impl Parts) 
             walk.take((log::BYTES.get(header) as usize).div_ceil(8))
         }
         record_type::PROFILER => {
-            // An inline thread has one or two words, depending on the writer: the names of a module end the record.
+            // An inline thread has one or two words, depending on the writer. So a module's names, which end the
+            // record, are located from its end.
             match profiler::THREAD.get(header) {
                 0 => {}
                 index => walk.parts.thread(index as u8),
@@ -206,7 +207,7 @@ impl<O: ByteOrder, P: Parts> Walk<'_, '_, O, P> {
     }
 }
 
-/// Appends a record in little-endian byte order.
+/// Appends a record to `out` in little-endian byte order.
 pub(crate) fn push_little<O: ByteOrder>(record: Words<'_, O>, out: &mut Vec<u8>) {
     struct Texts(Vec<Range<usize>>);
     impl Parts for Texts {

@@ -1,6 +1,6 @@
-//! The words of a record, or of a whole file, in either byte order; and the texts in them.
+//! The words of a record or of a whole file, in either byte order, and the texts in them.
 //!
-//! Words of a big-endian file are swapped as they are read; texts are bytes in both.
+//! Words of a big-endian file are swapped when they are read; texts are bytes and are not swapped.
 
 use std::marker::PhantomData;
 
@@ -48,14 +48,14 @@ impl<'a, O: ByteOrder> Words<'a, O> {
         rest.first_chunk::<8>().map(|&chunk| O::u64(chunk))
     }
 
-    /// Returns `length` bytes from word `index` on; `None` if there are fewer.
+    /// Returns `length` bytes from word `index`; `None` if there are fewer.
     #[inline]
     #[must_use]
     pub fn text(self, index: usize, length: usize) -> Option<&'a [u8]> {
         self.bytes.get(index.checked_mul(8)?..)?.get(..length)
     }
 
-    /// Returns the words from `index` on; none if there are fewer words.
+    /// Returns the words from `index`; none if there are fewer words.
     #[inline]
     #[must_use]
     pub fn from(self, index: usize) -> Words<'a, O> {
@@ -120,8 +120,8 @@ pub(crate) enum TextRef<'a> {
     Inline(&'a [u8]),
 }
 
-/// Reads the text of `reference`; `at` is the index of the word where an inline text starts, and is moved past it.
-/// `None` if the text reaches past the record.
+/// Reads the text of `reference`; `at` is the index of the word at which an inline text starts, and is moved past it.
+/// `None` if the text ends after the record.
 #[inline]
 #[must_use]
 pub(crate) fn read_text<'a, O: ByteOrder>(

@@ -1,4 +1,4 @@
-//! Loading on a thread of its own: started, polled once a frame, cancelled by being dropped.
+//! Loads on a separate thread: the caller polls once a frame, and cancels by dropping.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ pub(crate) struct Request {
     pub paths: Vec<PathBuf>,
     /// Traces that are loaded already; they come before the files on the axis.
     pub already: Vec<Arc<LoadedTrace>>,
-    /// The offsets that the user gave them, then those of the files.
+    /// The offsets that the user gave `already`, then those of `paths`.
     pub fixed: Vec<Option<Nanos>>,
     /// Probe definitions to attach to all traces.
     pub probes: Option<Arc<ProbeSet>>,
-    /// How the files are to be read.
+    /// How to read the files.
     pub reading: Reading,
     /// The traces that are shown: if the files are only probe definitions, these are attached to the shown traces.
     pub beside: Members,

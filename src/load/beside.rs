@@ -3,13 +3,13 @@
 //! ```text
 //! the recording names   /src/out/a.json, written by process 7
 //! looked for            /src/out/a.json                                                  where the recording says
-//!                       FOLDER/src/out/a.json, then FOLDER/out/a.json, then FOLDER/a.json  the recording was copied
+//!                       FOLDER/src/out/a.json, then FOLDER/out/a.json, then FOLDER/a.json  if the recording was copied
 //! ```
 //!
-//! FOLDER is the recording's own, or the one that the user named, and then nothing is looked for elsewhere. A file that
-//! the recording does not name is never opened. One that it names is a trace of the build if it is Chrome JSON, and
-//! lies in the life of the process that wrote it or, without a clock in common, has that process's number: a later
-//! build writes to the same paths.
+//! FOLDER is the recording's own folder, or the one that the user named; in the second case no other place is searched.
+//! A file that the recording does not name is never opened. A file that it names is a trace of the build if it is
+//! Chrome JSON and starts within the life of the process that wrote it or, without a common clock, contains the number
+//! of that process: a later build writes to the same paths.
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -27,32 +27,32 @@ use crate::trace::Trace;
 
 /// Endings of the names of traces: clang's, and those of the linker lld.
 const ENDINGS: [&[u8]; 2] = [b".json", b".time-trace"];
-/// The most paths of one recording that are looked for.
+/// Maximum number of paths of one recording that are searched.
 const MOST_NAMED: usize = 100_000;
-/// The most folders of a path that are looked for.
+/// Maximum number of trailing folders of a path that are searched.
 const MOST_FOLDERS: usize = 64;
-/// The most traces that are opened with one recording.
+/// Maximum number of traces that are opened with one recording.
 const MOST_TRACES: usize = 4096;
-/// The most bytes that these traces have together.
+/// Maximum size of these traces together, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// A path that a recording names, and the process that wrote to it last.
+/// A path that a recording names, and the last process that wrote it.
 struct Named {
     path: StringId,
     writer: Writer,
 }
 
-/// A file that exists where a recorded path may be, and is Chrome JSON.
+/// An existing Chrome JSON file at a place that a recorded path may mean.
 struct Candidate {
     named: Named,
-    /// Where it may be, the most likely place first.
+    /// Its possible places, the most likely first.
     places: Vec<PathBuf>,
 }
 
-/// What became of a candidate.
+/// The result of opening a candidate.
 enum Outcome {
     Opened(Arc<LoadedTrace>),
-    /// Another process wrote it, or the same one in another run of the build.
+    /// Another process wrote it, or the same process number in another run of the build.
     OtherRun,
     Failed(LoadError),
 }
@@ -71,7 +71,7 @@ struct Build {
     too_many: u64,
 }
 
-/// What was found for one recording.
+/// The results for one recording.
 #[derive(Default)]
 struct Tally {
     opened: Vec<Arc<LoadedTrace>>,
@@ -80,15 +80,15 @@ struct Tally {
     failed: Vec<LoadError>,
 }
 
-/// Returns a path without symbolic links, as far as it exists.
+/// Returns a path without symbolic links; unchanged if it does not exist.
 fn real(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// Traces that are open already.
+/// Traces that are already open.
 struct Known {
     paths: FxHashSet<PathBuf>,
-    /// The names of traces that a process was found to have written, with the process.
+    /// The names of traces whose writer was found, each with the writer.
     written: FxHashSet<(Vec<u8>, Writer)>,
 }
 
@@ -109,7 +109,8 @@ impl Known {
 }
 
 impl Beside {
-    /// Looks for what processes of the recordings `members[from..]` wrote. Files that are among the members are left out.
+    /// Finds files that processes of the recordings `members[from..]` wrote. Files that are members already are
+    /// skipped.
     ///
     /// # Errors
     /// If the job was cancelled.
@@ -142,12 +143,12 @@ impl Beside {
         Ok(Beside { builds })
     }
 
-    /// Returns whether there is nothing to open and nothing to note.
+    /// Returns whether there is nothing to open and nothing to report.
     pub(super) fn is_empty(&self) -> bool {
         self.builds.is_empty()
     }
 
-    /// Opens the files, and notes in the recordings what was opened and what was not.
+    /// Opens the files, and adds diagnostics to the recordings about what was opened and what was not.
     ///
     /// # Errors
     /// If the job was cancelled.
@@ -202,7 +203,7 @@ impl Build {
         all
     }
 
-    /// Adds the candidates among the named files.
+    /// Adds the candidates among the files in `named`.
     fn find(
         &mut self,
         named: Vec<Named>,
@@ -253,7 +254,7 @@ impl Build {
         let mut paths = FxHashSet::default();
         for outcome in outcomes {
             match outcome {
-                // Two recorded paths may lead to one file of a copy.
+                // In a copy, two recorded paths may mean one file.
                 Outcome::Opened(loaded) if !paths.insert(real(&loaded.path)) => {}
                 Outcome::Opened(loaded) => tally.opened.push(loaded),
                 Outcome::OtherRun => tally.of_other_runs += 1,
@@ -265,15 +266,15 @@ impl Build {
     }
 }
 
-/// Where the files of a recording may be.
+/// The places where files of a recording may be.
 struct Places {
-    /// Whether files are also looked for where the recording says.
+    /// Whether files are also searched at the recorded path.
     as_named: bool,
     folder: Option<PathBuf>,
 }
 
 impl Places {
-    /// Returns `None` if there are none.
+    /// Returns the places; `None` if there are none.
     fn of(build: &LoadedTrace, reading: Reading) -> Option<Places> {
         let own_folder = || {
             // Standard input is in no folder.
@@ -294,7 +295,8 @@ impl Places {
         }
     }
 
-    /// Returns the files that exist where `path` may be, the most likely first. `folders` keeps which folders exist.
+    /// Returns the existing files at places that `path` may mean, the most likely first. `folders` caches which folders
+    /// exist.
     fn of_path(&self, path: &[u8], folders: &mut FxHashMap<PathBuf, bool>) -> Vec<PathBuf> {
         let Some(path) = path_of(path) else {
             return Vec::new();
@@ -311,7 +313,7 @@ impl Places {
         for component in path.components() {
             match component {
                 Component::Normal(name) => steps.push(name),
-                // What comes before is not known to be a folder of the recording.
+                // The folders before `..` need not be folders of the recording.
                 Component::ParentDir => steps.clear(),
                 Component::Prefix(_) | Component::RootDir | Component::CurDir => {}
             }
@@ -339,7 +341,7 @@ impl Places {
     }
 }
 
-/// Returns a recorded path as the system's; `None` if it cannot be one here.
+/// Returns a recorded path as a path of this system; `None` if it is not valid here.
 fn path_of(path: &[u8]) -> Option<PathBuf> {
     #[cfg(unix)]
     {
@@ -353,7 +355,7 @@ fn path_of(path: &[u8]) -> Option<PathBuf> {
 }
 
 impl Candidate {
-    /// Opens the first of the places that has a trace of the writer.
+    /// Opens the first place that contains a trace of the writer.
     fn open(&self, build: &LoadedTrace, reading: Reading, job: &Job) -> Outcome {
         let mut outcome = Outcome::OtherRun;
         let reading = Reading {
@@ -377,14 +379,14 @@ impl Candidate {
         outcome
     }
 
-    /// Returns whether the process that wrote to the path during the build wrote this trace.
+    /// Returns whether the process that wrote to the path during the build also wrote this trace.
     fn is_of_the_writer(&self, build: &LoadedTrace, loaded: &LoadedTrace) -> bool {
         let Some(process) = self.named.writer.process_in(&build.trace) else {
             return false;
         };
         let zero = |loaded: &LoadedTrace| loaded.trace.info.wall_clock_zero_ns;
         if let (Some(theirs), Some(ours)) = (zero(loaded), zero(build)) {
-            /// Clocks of one machine that are set while a build runs differ by less.
+            /// Clocks of one machine differ by less, even if they are adjusted during a build.
             const SLACK: Nanos = Nanos(1_000_000_000);
             let shift = Nanos(theirs.saturating_sub(ours));
             let span = loaded.trace.span;
@@ -407,7 +409,7 @@ impl Candidate {
 }
 
 impl Tally {
-    /// Returns the recording with diagnostics about what was opened and what was not; `None` if there is nothing to say.
+    /// Returns the recording with diagnostics about what was opened and what was not; `None` if there are none.
     fn noted_in(&self, build: &LoadedTrace) -> Option<LoadedTrace> {
         let is_empty = self.opened.is_empty()
             && self.failed.is_empty()
@@ -467,7 +469,7 @@ impl Tally {
     }
 }
 
-/// Returns the innermost folder that has all these files.
+/// Returns the innermost folder that contains all these files.
 fn common_folder(files: &[Arc<LoadedTrace>]) -> PathBuf {
     let mut folders = files.iter().filter_map(|file| file.path.parent());
     let mut common = folders.next().unwrap_or(Path::new("")).to_path_buf();

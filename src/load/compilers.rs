@@ -1,9 +1,9 @@
-//! Finds the process that wrote each recording of a program among several files: traces of compilers, linkers and build
-//! tools, written by processes of another file.
+//! Finds the process that wrote each trace of a compiler, linker or build tool among several files; the process is in
+//! another file, the recording of the build.
 //!
-//! The process is found by the path of the file; else by its name, as a recording may have been copied from elsewhere
-//! together with the traces; else, if nobody was seen to write it, by the output that a compiler was told to name it
-//! after. If several processes match, the compiler's own number decides.
+//! The process is found by the path of the trace's file. Otherwise it is found by the file's name, because the files
+//! may have been copied. If no process was seen to write a file of this name, the compiler whose options order that
+//! name is found. If several processes match, the process number in the trace decides.
 
 use std::sync::Arc;
 
@@ -19,19 +19,19 @@ use crate::trace::{FileUse, Process, ProcessId, Trace};
 /// The process that wrote a compiler's trace of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Writer {
-    /// Index of the trace that has the process.
+    /// Index of the trace that contains the process.
     pub(super) trace: usize,
-    /// The process.
+    /// Id of the process in that trace.
     pub(super) process: ProcessId,
 }
 
 impl Writer {
-    /// Returns the process; `None` if `trace` is not the one that has it.
+    /// Returns the process; `None` if `trace` is not the trace that contains it.
     pub(super) fn process_in(self, trace: &Trace) -> Option<&Process> {
         process_of(trace, self.process)
     }
 
-    /// Returns when the process began to run its last program, or was first seen.
+    /// Returns the time when the process started its last program, or was first seen.
     pub(super) fn start(self, trace: &Trace) -> Option<Timestamp> {
         let process = self.process_in(trace)?;
         let image = process.images.last().map(|image| image.start);
@@ -39,7 +39,7 @@ impl Writer {
         image.or(process.start).or(main)
     }
 
-    /// Returns the process in words: its name and number.
+    /// Returns the process as text: its name and number.
     pub(super) fn words(self, trace: &Trace) -> String {
         let process = self.process_in(trace);
         process.map_or_else(String::new, |process| {
@@ -51,16 +51,16 @@ impl Writer {
 /// A trace that a process of another recording may have written.
 struct Wanted {
     index: usize,
-    /// Whether a compiler wrote it, and not any other program.
+    /// Whether a compiler wrote it.
     is_compiler: bool,
     path: Vec<u8>,
-    /// The numbers of the processes in it.
+    /// The numbers of the processes in the trace.
     pids: Vec<u64>,
-    /// The last that wrote to the path.
+    /// The last process that wrote to the path.
     exact: Option<Writer>,
-    /// Those that wrote files of the same name.
+    /// The processes that wrote files with the same name.
     alike: Vec<Writer>,
-    /// Those whose options order it.
+    /// The processes whose options order a file with this name.
     ordered: Vec<Writer>,
 }
 
@@ -101,7 +101,8 @@ impl Wanted {
         let lists = [&self.alike, &self.ordered];
         let candidates = lists.into_iter().find(|list| !list.is_empty())?;
         let with_number = candidates.iter().copied().filter(has_number);
-        // Many programs write files of one name; what a compiler writes is named after its output.
+        // Many programs write files with the same name; a compiler's trace is named after its output, which is less
+        // ambiguous.
         only(with_number).or_else(|| match self.is_compiler {
             true => only(candidates.iter().copied()),
             false => None,
@@ -109,7 +110,7 @@ impl Wanted {
     }
 }
 
-/// Returns the one that all are.
+/// Returns the only element, or the element that all are equal to; `None` if they differ.
 fn only(mut all: impl Iterator<Item = Writer>) -> Option<Writer> {
     let first = all.next()?;
     all.all(|it| it == first).then_some(first)
@@ -119,8 +120,8 @@ fn process_of(trace: &Trace, id: ProcessId) -> Option<&Process> {
     trace.processes.get(id.0 as usize)
 }
 
-/// Returns, for each trace, the process that wrote it, if it may be a program's trace of itself and the process is in
-/// another trace.
+/// Returns, for each trace, the process that wrote it, if the trace may be a program's trace of itself and the process
+/// is in another trace.
 pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
     let mut writers = vec![None; traces.len()];
     let wanted = traces.iter().enumerate();
@@ -184,8 +185,8 @@ pub(super) fn writers(traces: &[Arc<LoadedTrace>]) -> Vec<Option<Writer>> {
     writers
 }
 
-/// Returns the names of the traces that a process was told to write: its output's name, or its source's, with another
-/// ending.
+/// Returns the names of the traces that the options of a process order: the name of its output, or of its source, with
+/// another extension.
 fn output_names(trace: &Trace, process: &Process) -> Vec<Vec<u8>> {
     const OPTION: &[u8] = b"-ftime-trace";
     let of_image = |arguments: &[StringId]| {
@@ -217,7 +218,7 @@ fn output_names(trace: &Trace, process: &Process) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Returns whether a file was opened to be written.
+/// Returns whether a file was successfully opened for writing.
 pub(super) fn writes(row: &FileUse) -> bool {
     row.result >= 0 && row.op == FileOp::Open && Access::of_flags(row.flags).writes
 }

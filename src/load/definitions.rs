@@ -79,7 +79,7 @@ fn definition_text(path: &Path) -> Option<Found> {
         return None;
     }
     let mut head = Vec::new();
-    // The kernel's own files have size 0 in their metadata: they must be read to know.
+    // Files of the kernel have size 0 in their metadata: only reading shows their contents.
     Read::by_ref(&mut file)
         .take(super::detection::HEAD_BYTES as u64)
         .read_to_end(&mut head)
@@ -100,10 +100,10 @@ fn definition_text(path: &Path) -> Option<Found> {
 /// Returns the text of a file of definitions or of a profile.
 ///
 /// # Errors
-/// Errors of the file system; files that are larger than any of the kernel's.
+/// Errors of the file system; a file with more than [`MOST_BYTES`] bytes.
 pub(crate) fn read_text(path: &Path) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    // Devices and pipes do not say how large they are.
+    // Devices and pipes do not report their size.
     let file = std::fs::File::open(path)?;
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
@@ -124,7 +124,7 @@ pub(crate) fn has_form(path: &Path) -> bool {
     is_read.is_ok() && probes::sniff_form(&head) && detect(&head).is_err()
 }
 
-/// Returns whether a format is certain that these bytes belong to it.
+/// Returns whether a format recognises these bytes with certainty.
 fn is_trace(head: &[u8]) -> bool {
     use crate::formats::Sniff;
     detect(head).is_ok_and(|format| (format.sniff)(head) == Sniff::Yes)
@@ -203,7 +203,7 @@ pub(crate) fn attach(loaded: &LoadedTrace, set: &Arc<ProbeSet>) -> LoadedTrace {
     }
 }
 
-/// Events whose details show the arguments of probes as the definitions describe them.
+/// Decodes events; the details of probes' events show the arguments as the definitions describe them.
 struct ProbedEvents {
     bare: Arc<dyn Events>,
     set: Arc<ProbeSet>,
@@ -270,7 +270,7 @@ impl Events for ProbedEvents {
     }
 }
 
-/// Reads fields: those of defined probes as `decode` does.
+/// Reads fields; those of defined probes as `decode` returns them.
 struct ProbedFields<'a> {
     events: &'a ProbedEvents,
     bare: Box<dyn FieldReader + 'a>,

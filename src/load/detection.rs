@@ -1,4 +1,4 @@
-//! The format of a file, found in its first bytes.
+//! Detects the format of a file from its first bytes.
 
 use std::fs::File;
 use std::io::Read;
@@ -28,7 +28,7 @@ pub(super) fn may_be_self_trace(path: &Path) -> bool {
     format_of_file(path).is_some_and(|format| format.may_be_self_trace)
 }
 
-/// Returns the format that is most certain that these bytes belong to it.
+/// Returns the format that recognises these bytes with the highest certainty.
 ///
 /// # Errors
 /// If no format accepts them; the error lists the known formats.

@@ -1,7 +1,7 @@
-//! Files that grow while they are shown: watching their sizes, cutting off a last line that is not whole, and copying
-//! standard input to a file.
+//! Files that grow while they are shown: watches their sizes, cuts off an incomplete last line, and copies standard
+//! input to a file.
 //!
-//! A text that is being written may end within a line: that line is read once it is whole.
+//! A text that is being written may end within a line: that line is read when it is complete.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -206,7 +206,7 @@ impl Deref for Part {
     }
 }
 
-/// Returns a text without its last line if that line is not whole; any other input unchanged.
+/// Returns a text without its last line if that line is incomplete; any other input unchanged.
 pub(super) fn whole_lines(input: Input) -> Input {
     let bytes = input.bytes();
     let tail = bytes

@@ -91,8 +91,8 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
     }
 }
 
-/// Returns the files' names, each with as many of its folders as make it differ from the others; a recording in another
-/// one's file with what it is.
+/// Returns the files' names, each with enough of its folders to differ from the others. A recording inside another
+/// recording's file gets its part name as well.
 fn unlike_each_other(members: &[Arc<LoadedTrace>]) -> Vec<String> {
     let tail = |at: usize, count: usize| {
         let parts: Vec<_> = members[at].path.components().rev().take(count).collect();
@@ -121,7 +121,7 @@ fn unlike_each_other(members: &[Arc<LoadedTrace>]) -> Vec<String> {
             }
         }
     }
-    // The remaining ones are the same file opened twice.
+    // Names that are still missing belong to a file that was opened twice.
     let names = names.into_iter().enumerate();
     names
         .map(|(at, name)| name.unwrap_or_else(|| format!("{} ({})", tail(at, 1), at + 1)))

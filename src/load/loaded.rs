@@ -1,4 +1,4 @@
-//! A trace that was loaded: what everything else of the program works on.
+//! A loaded trace: the value that all other modules work on.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,33 +27,34 @@ pub struct LoadedTrace {
     pub report: Option<Arc<dyn HasReport>>,
     /// The number of parts of the reader; events refer to parts by number.
     pub part_count: u32,
-    /// The path that it was loaded from.
+    /// The path that the trace was loaded from.
     pub path: PathBuf,
-    /// The other files of the same recording (strace's `-ff`, one a CPU), which were read as one with it.
+    /// The other files of the same recording (strace's `-ff`, one file per CPU), which were read as one trace.
     pub part_paths: Vec<PathBuf>,
-    /// What it is, if another recording is in the file as well, which stands before it among the members.
+    /// What the recording is, if it is a further one in a file whose main recording is an earlier member.
     pub part_name: Option<String>,
-    /// Size on disk, in bytes; of all its files together.
+    /// Size on disk of all its files together, in bytes.
     pub file_bytes: u64,
     /// Identifies this trace among all that this process has loaded.
     pub id: TraceId,
     /// Whether everything was read.
     pub is_complete: bool,
-    /// How long it took.
+    /// How long loading took.
     pub timings: Timings,
     /// The traces that this one joins on one axis, in the order of `trace.sources`; empty for a single recording.
     pub members: Vec<Arc<LoadedTrace>>,
-    /// Files that were to be opened with it but could not be read.
+    /// Files that were to be opened with this trace but could not be read.
     pub left_out: Vec<LoadError>,
-    /// The path by which a recording among the members names it, if it was found by that path and not asked for.
+    /// The path by which a recording among the members names this trace, if it was opened for that reason and not by
+    /// the user.
     pub named: Option<Arc<[u8]>>,
-    /// The probe definitions that are attached to it.
+    /// The probe definitions that are attached to this trace.
     pub probes: Option<Attached>,
-    /// Whether there are only those definitions: they were opened without a trace.
+    /// Whether this trace is empty: its probe definitions were opened without a trace.
     pub has_only_probes: bool,
     /// Settings that the file was read with.
     pub reading: Reading,
-    /// The files that its events are still read from. A joined trace's are in its members.
+    /// The files from which events are still read. The files of a joined trace are in its members.
     pub opened: Vec<Arc<OpenedFile>>,
     /// This trace without the user's plots; `None` if it has no plots.
     pub without_plots: Option<Arc<LoadedTrace>>,
@@ -104,7 +105,7 @@ impl LoadedTrace {
         self.members.iter().map(events).sum()
     }
 
-    /// Returns all files that must be asked for to load it again: without those that are found by what others name.
+    /// Returns the files to open in order to load this trace again, without files that are found through others.
     #[must_use]
     pub(crate) fn paths(&self) -> Vec<PathBuf> {
         if !self.members.is_empty() {
@@ -116,7 +117,7 @@ impl LoadedTrace {
         }
     }
 
-    /// Returns all files that were read to load it.
+    /// Returns all files from which this trace was loaded.
     #[must_use]
     pub(crate) fn all_paths(&self) -> Vec<PathBuf> {
         if !self.members.is_empty() {
@@ -131,7 +132,7 @@ impl LoadedTrace {
             .collect()
     }
 
-    /// Iterates over all files that its events are still read from.
+    /// Iterates over all files from which events are still read.
     pub(crate) fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
         let theirs = self.members.iter().flat_map(|it| it.opened_files());
         Box::new(self.opened.iter().chain(theirs))
@@ -143,13 +144,13 @@ impl LoadedTrace {
         self.opened_files().find_map(|file| file.damaged())
     }
 
-    /// Returns whether the user set the date of its times.
+    /// Returns whether the user set the date of the first day.
     #[must_use]
     pub(crate) fn has_given_day(&self) -> bool {
         self.trace.info.first_day == FirstDay::Given
     }
 
-    /// Returns its file's name without the folder; the first file's if there are several.
+    /// Returns the file's name without its folder; the first file's name if there are several.
     #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.path)

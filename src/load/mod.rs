@@ -1,7 +1,6 @@
-//! Loads files, and conducts all steps: bytes from a path, detection of the format, parts read in parallel, tables
-//! assembled and indexed. `parts` opens several files of one recording as one. `together` joins several files on one
-//! axis, at the offsets that `placing` finds. `background` does the same on a thread of its own and publishes
-//! generations on the way.
+//! Loads files in all steps: reads bytes from a path, detects the format, reads parts in parallel, assembles and
+//! indexes tables. `parts` opens several files of one recording as one. `together` joins several files on one axis, at
+//! the offsets that `placing` finds. `background` loads on a separate thread and publishes generations during the load.
 
 pub(crate) mod background;
 mod beside;
@@ -63,7 +62,7 @@ pub fn open_bytes(
     load_source(Path::new(name), source, reading, begun, job, None)
 }
 
-/// Loads a file. Without a `listener` only the last generation is made.
+/// Loads a file. Without a `listener`, only the last generation is created.
 fn load(
     path: &Path,
     reading: Reading,
@@ -143,7 +142,8 @@ fn load_opened(
     let left_before = budget::left_bytes();
     let preview = Preview::of(&recording.lanes, &recording.info);
     let mut gathered = read_all(&stream, preview, &mut state, job, &mut listener).map_err(fail)?;
-    // The events' columns are kept as they are; the tables made from the rest take about half as much memory again.
+    // The columns of events are kept as they are; the tables made from the other columns take about half as much memory
+    // again.
     let columns_bytes = left_before.saturating_sub(budget::left_bytes());
     budget::require(columns_bytes / 2)
         .map_err(|problem| fail(ReadError::at_byte(0, "tables", problem)))?;
@@ -187,7 +187,7 @@ fn load_opened(
     Ok(state)
 }
 
-/// Returns a trace together with the other recordings in its file. What has no events is left out.
+/// Returns a trace together with the other recordings in its file. Recordings without events are skipped.
 ///
 /// # Errors
 /// If the job is cancelled.
@@ -268,13 +268,13 @@ fn note_change(source: &source::Source, growth: Growth, diagnostics: &mut Diagno
 
 /// A recording of which only the head was read.
 pub struct OpenedHead {
-    /// Its reader.
+    /// The reader of the recording.
     pub recording: Recording,
-    /// Why the rest of the file could not be unpacked, in words; `None` if all was.
+    /// Why the rest of the file could not be unpacked, in words; `None` if the whole file was.
     pub stopped: Option<String>,
     /// The file, if events are still read from it on demand.
     pub opened: Vec<Arc<OpenedFile>>,
-    /// Whether the file has events of other recordings as well.
+    /// Whether the file also contains events of other recordings.
     pub has_more: bool,
 }
 
@@ -334,7 +334,7 @@ const SHOW_FROM_BYTES: u64 = 64 << 20;
 /// Number of steps in which a file of at least [`SHOW_FROM_BYTES`] is shown.
 const STEPS: usize = 6;
 
-/// Reads all parts; for a large file, publishes previews on the way.
+/// Reads all parts; for a large file, publishes previews during the load.
 fn read_all(
     stream: &Arc<dyn AnyStream>,
     mut preview: Preview,

@@ -1,4 +1,4 @@
-//! An opened file, and whether its bytes are still those that it had when it was opened.
+//! An opened file, and whether its bytes have changed since it was opened.
 //!
 //! What can happen to a file while it is shown or exported:
 //!
@@ -9,8 +9,8 @@
 //! replaced (renamed)   the map keeps the old file                           normal
 //! ```
 //!
-//! A rewrite is noticed by the file's modification time or, if that was set back or the file also grew, by samples of
-//! its bytes.
+//! A rewrite is detected by the file's modification time. If that time was set back, or the file also grew, samples of
+//! the file's bytes are compared.
 
 use std::fmt;
 use std::fs::{File, Metadata};
@@ -74,7 +74,7 @@ impl fmt::Display for Change {
 /// A file whose bytes may be wrong now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DamagedFile {
-    /// The path that it was opened by.
+    /// The path by which the file was opened.
     pub path: PathBuf,
     /// What happened to the file.
     pub change: Change,
@@ -107,13 +107,13 @@ impl OpenedFile {
         }
     }
 
-    /// Returns the path that it was opened by.
+    /// Returns the path by which the file was opened.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the change since it was opened, if bytes that are read from it may be wrong now.
+    /// Returns the change since the file was opened, if bytes that are read from it may be wrong now.
     #[must_use]
     pub(crate) fn damage(&self) -> Option<Change> {
         self.change().filter(|change| change.is_damage())
@@ -127,7 +127,7 @@ impl OpenedFile {
         Some(DamagedFile { path, change })
     }
 
-    /// Returns the change since it was opened; `None` if there is none.
+    /// Returns the change since the file was opened; `None` if there is none.
     #[must_use]
     pub fn change(&self) -> Option<Change> {
         if self.map.was_torn() {
@@ -226,7 +226,7 @@ mod tests {
     fn opened(folder: &Path) -> (OpenedFile, PathBuf) {
         let path = folder.join("trace");
         std::fs::write(&path, vec![7; 1 << 21]).unwrap();
-        // The next write changes the time, however coarse the file system's clock is.
+        // So the next write changes the time, however coarse the file system's clock is.
         let an_hour_ago = SystemTime::now() - Duration::from_secs(3600);
         let writer = File::options().write(true).open(&path).unwrap();
         writer.set_modified(an_hour_ago).unwrap();

@@ -1,4 +1,5 @@
-//! Files that are parts of one recording (one a CPU, one a process) are opened as one recording, not joined on an axis.
+//! Opens files that are parts of one recording (one per CPU or process) as one recording, instead of joining them on an
+//! axis.
 
 use std::hash::Hash;
 use std::io::Read;
@@ -27,7 +28,7 @@ pub(crate) struct Parts {
 /// Bytes of a file that are read to unpack the head of a compressed one.
 const PACKED_HEAD_BYTES: u64 = 4 * HEAD_BYTES as u64;
 
-/// What the first bytes of a file show about parts.
+/// What the first bytes of a file show about its recording's parts.
 #[derive(Clone, Copy)]
 enum Head {
     /// The file has no bytes: it may be a part of any recording.
@@ -54,7 +55,7 @@ fn head_of(path: &Path, reading: Reading) -> Option<Head> {
     Some(Head::Of(format, format.together?))
 }
 
-/// Opens all of `paths` as one recording; `None` if they are not the parts of one.
+/// Opens all of `paths` as one recording; `None` if they are not parts of one recording.
 fn find(paths: Vec<PathBuf>, together: Together, reading: Reading, job: &Job) -> Option<Parts> {
     let begun = Instant::now();
     let sources = paths
@@ -103,7 +104,7 @@ impl Opening<'_> {
     }
 }
 
-/// What to open, and the offset that the user gave it.
+/// What to open, and the offset that the user gave.
 pub(crate) struct OpeningAt<'a> {
     pub(crate) opening: Opening<'a>,
     pub(crate) fixed: Option<Nanos>,

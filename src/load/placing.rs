@@ -19,7 +19,7 @@ use crate::trace::sources::PlacedBy;
 /// The offset of a trace on the common axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Added to the trace's own times, in ns.
+    /// The offset, added to the trace's own times, in ns.
     pub offset: Nanos,
     /// Where the offset comes from, in words for the user.
     pub evidence: String,
@@ -41,8 +41,8 @@ impl Placed {
 
 /// Returns the offset of each of `traces`; offsets that the user has `fixed` are kept.
 ///
-/// A trace that a process of another one wrote is placed after all that no process wrote, and no other trace is placed
-/// by it unless it comes first: a build may have thousands of them.
+/// A trace that a process of another trace wrote is placed after all traces that no process wrote, and no other trace
+/// is compared with it unless it is the first: a build may have thousands of them.
 #[must_use]
 pub fn place(traces: &[Arc<LoadedTrace>], fixed: &[Option<Nanos>]) -> Vec<Placed> {
     let writers = writers(traces);
@@ -99,11 +99,11 @@ enum Sureness {
 /// How two clocks are related.
 struct Relation {
     sureness: Sureness,
-    /// The offset that follows.
+    /// The resulting offset and its evidence.
     placed: Placed,
 }
 
-/// Two traces, of which one may be of a compiler that is a process of the other one.
+/// Two traces, one of which may be the trace of a compiler that is a process of the other one.
 struct Pair<'a> {
     other: &'a LoadedTrace,
     loaded: &'a LoadedTrace,
@@ -112,7 +112,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Returns the offset of `loaded` with which the compiler's trace starts when its process does.
+    /// Returns the offset of `loaded` at which the compiler's trace starts at the same time as its process.
     fn alignment(&self, other_offset: Nanos) -> Option<Relation> {
         let Pair { other, loaded, .. } = self;
         let name = other.file_name();
@@ -231,7 +231,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         );
         return found(Sureness::SinceBoot, Nanos(0), words);
     }
-    // ftrace texts have times and do not name their clock; mostly it is one that counts from boot.
+    // ftrace texts have times but do not name their clock; in most of them the clock counts from boot.
     let is_unnamed =
         |info: &TraceInfo| info.clock.is_empty() && info.unnamed_clock == UnnamedClock::OfKernel;
     let may_be_same = match (is_unnamed(a), is_unnamed(b)) {
@@ -252,7 +252,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         };
         return found(Sureness::Overlap, Nanos(0), words);
     }
-    // Our own export keeps the times of its origin, and FXT has no field for the clock's name.
+    // Our own export keeps the original times, and FXT has no field for the clock's name.
     let is_part = |part: &TraceInfo, of: TimeSpan, whole: TimeSpan| {
         part.unnamed_clock == UnnamedClock::OfOrigin && whole.start < of.end && of.start < whole.end
     };
@@ -271,7 +271,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
     None
 }
 
-/// Returns what is to be added to the times of `b` so that a moment that both have is at one time.
+/// Returns the offset that must be added to the times of `b` so that a clock mark of both traces is at the same time.
 fn common_mark(
     a: &TraceInfo,
     b: &TraceInfo,
@@ -289,7 +289,7 @@ fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
     Some(&found.value)
 }
 
-/// Distance in ns. Recordings further apart than this on a clock of the same name were hardly made together.
+/// Distance in ns. Recordings that are further apart on a clock of the same name were probably not made together.
 const NEAR: i64 = 600_000_000_000;
 
 fn is_near(a: TimeSpan, b: TimeSpan) -> bool {

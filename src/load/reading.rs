@@ -1,4 +1,5 @@
-//! What the user states about files that the files do not: their format, and the date of their times of day.
+//! What the user states about files because the files do not contain it: their format, and the date of their times of
+//! day.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use crate::formats::{FORMATS, Format, Input, Recording, Sniff};
 use super::detection::{HEAD_BYTES, WIDE_HEAD_BYTES, detect};
 use super::growing::whole_lines;
 
-/// If the user named a format, this many first bytes of a stream are searched for it.
+/// If the user named a format, it is searched for in this number of bytes at the start of a stream.
 pub(super) const EXAMINED_BYTES: usize = 64 << 20;
 
 /// Whether files are expected to grow while they are read.
@@ -27,7 +28,7 @@ pub enum Growth {
 /// Whether traces that processes of a recorded build wrote are opened with the recording, and where they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CompilerTraces {
-    /// At the paths that the recording names, else below the recording's folder.
+    /// At the paths that the recording names, otherwise below the recording's folder.
     #[default]
     Beside,
     /// Below this folder.
@@ -61,7 +62,7 @@ impl Reading {
     /// Returns the format of these bytes: the one that the user named, otherwise the detected one.
     ///
     /// # Errors
-    /// If no format is detected, or there is none of the user's name.
+    /// If no format is detected, or no format has the name that the user gave.
     pub(super) fn format_of(self, head: &[u8]) -> Result<&'static Format, ReadError> {
         match self.format {
             None => detect(head),
@@ -75,8 +76,8 @@ impl Reading {
         }
     }
 
-    /// Returns whether the first bytes of a stream that may have more look like the format that the user named, or like
-    /// any format.
+    /// Returns whether the first bytes of a stream are recognised, in the format that the user named or in any format;
+    /// `false` if more bytes are needed.
     ///
     /// # Errors
     ///
@@ -100,8 +101,8 @@ impl Reading {
         }
     }
 
-    /// Errors if the user named a format, and the first bytes of a stream do not look like it anywhere: other text may
-    /// come before a trace and between its lines, but a stream of other text alone may have no end.
+    /// Errors if the user named a format that is recognised nowhere in the first bytes of a stream. Other text may come
+    /// before a trace and between its lines, but a stream that contains only other text may have no end.
     ///
     /// # Errors
     ///
@@ -122,7 +123,7 @@ impl Reading {
                 &unpacked
             }
         };
-        // Binary formats begin with the first byte: among random bytes some look like a few records.
+        // Binary formats start at the first byte: random bytes elsewhere may look like a few records.
         let is_text = |window: &[u8]| memchr::memchr(0, window).is_none();
         let may_be_one = |(at, window): (usize, &[u8])| {
             (at == 0 || is_text(window)) && (format.sniff)(window) != Sniff::No
@@ -183,7 +184,7 @@ pub fn midnight_of(date: &str) -> Option<i64> {
     midnight.checked_sub(east)?.checked_mul(1_000_000_000)
 }
 
-/// Returns the text of a first day; a midnight that is not UTC's gets the zone that fits and is nearest to UTC.
+/// Returns the text of a first day; if the midnight is not UTC's, with the zone that fits and is nearest to UTC.
 #[must_use]
 pub(crate) fn first_day_text(midnight_ns: i64) -> String {
     let minutes = midnight_ns.div_euclid(60_000_000_000);

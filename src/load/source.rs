@@ -1,4 +1,4 @@
-//! Reads bytes from a mapped file or a stream, and unpacks them. All later code only sees `&[u8]`.
+//! Reads bytes from a mapped file or a stream, and unpacks them. All later code sees only `&[u8]`.
 
 use std::fs::{File, Metadata};
 use std::io::Read;
@@ -31,7 +31,7 @@ pub struct Source {
     pub stopped: Option<Stopped>,
     /// Other recordings in the file.
     pub inside: Vec<Inside>,
-    /// Reports changes of the file; `None` if the file was read into memory.
+    /// Reports changes of the file; `None` if the bytes do not come from an open file.
     pub opened: Option<Arc<OpenedFile>>,
     /// Whether the bytes are still read from the file after it was opened.
     pub is_mapped: bool,
@@ -56,7 +56,7 @@ fn io_error(error: &std::io::Error) -> ReadError {
 }
 
 /// Opens `path` (`-` is standard input) and unpacks gzip, zstd and lz4. A stream in which `reading` finds no format is
-/// refused after its first megabytes, as it may have no end.
+/// refused after its first megabytes, because it may have no end.
 ///
 /// # Errors
 /// If the file does not exist, is a folder, may not be read, cannot be unpacked, or does not fit into the memory
@@ -107,10 +107,10 @@ fn is_mappable(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() >= MAP_FROM_BYTES
 }
 
-/// The bytes read from a stream.
+/// The bytes that were read from a stream.
 struct Stream {
     bytes: Vec<u8>,
-    /// Where reading stopped, if the stream has more.
+    /// Where reading stopped, if the stream is longer.
     stopped: Option<Stopped>,
 }
 
@@ -191,14 +191,14 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
     })
 }
 
-/// The bytes of a file as a format reads them: without its compression, and without the page around them.
+/// The bytes of a file as a format reads them: uncompressed, and without a web page around them.
 struct Plain {
     input: Input,
     /// Where unpacking stopped before the end.
     stopped: Option<Stopped>,
     /// Other recordings in the file.
     inside: Vec<Inside>,
-    /// The bytes are those of the file, or a range of them.
+    /// Whether the bytes are those of the file, or a range of them.
     is_as_given: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Loads several files on one axis: each by itself, then their tables are joined.
+//! Loads several files on one axis: loads each file separately, then joins their tables.
 //!
-//! The members are kept: another offset means joining them again, not reading them again.
+//! The members are kept: if an offset changes, they are joined again but not read again.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ pub fn open_as(
     places.resize(already.len(), None);
     let mut left_out: Vec<LoadError> = Vec::new();
     for OpeningAt { opening, fixed } in openings {
-        // Generations of the first file are shown while it is read; the others are shown when they are whole.
+        // Generations of the first file are shown while it is read; each other file is shown when it is complete.
         let mut show_part = |loaded: LoadedTrace| {
             if let Some(publish) = listener.as_mut() {
                 publish(LoadedTrace {
@@ -105,7 +105,7 @@ pub fn open_as(
     Ok(joined)
 }
 
-/// Loads one trace with what is found beside it.
+/// Loads one trace and the traces of compilers that are found beside it.
 fn load_alone(
     opening: Opening<'_>,
     reading: Reading,
@@ -113,7 +113,7 @@ fn load_alone(
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, LoadError> {
     let is_shown = listener.is_some();
-    // What was loaded is published when it is known whether there is more.
+    // A complete trace is published later, when it is known whether there are traces beside it.
     let mut show_part = |loaded: LoadedTrace| {
         if let Some(publish) = listener.as_mut().filter(|_| !loaded.is_complete) {
             publish(loaded);
@@ -175,7 +175,7 @@ pub(crate) struct Files {
     pub(crate) fixed: Vec<Option<Nanos>>,
 }
 
-/// Returns the members of `loaded`; itself, if it has none.
+/// Returns the members of `loaded`; `loaded` itself if it has no members.
 #[must_use]
 pub fn members_of(loaded: &Arc<LoadedTrace>) -> Members {
     if loaded.members.is_empty() {
@@ -198,7 +198,8 @@ pub(crate) fn files_of(loaded: &Arc<LoadedTrace>) -> Files {
     let files = members.traces.iter().zip(members.fixed);
     let (paths, fixed) = files
         .flat_map(|(member, fixed)| {
-            // What is found by a recording is found again; only the user's offset of it is not.
+            // Files that a recording names are found again without being listed; but the user's offset of such a file
+            // must be kept.
             let paths = match fixed {
                 Some(_) => member.all_paths(),
                 None => member.paths(),

@@ -1,6 +1,6 @@
-//! The context of a probe's argument, as far as it decides what the argument can fetch.
+//! The kind of place of a probe, which decides what its arguments can fetch.
 
-/// The kind of place that a probe is at, on which the values that it can fetch depend.
+/// The kind of place that a probe is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Around {
     /// At a kernel function's entry.

@@ -27,7 +27,7 @@ pub fn parse(text: &str) -> Definitions {
 
 /// A file of definitions.
 pub(crate) struct DefinitionFile {
-    /// The name that messages give it.
+    /// The file's name in messages.
     pub(crate) name: String,
     pub(crate) text: String,
 }
@@ -48,8 +48,7 @@ struct Found {
     all: Definitions,
     /// The defined probes, by `GROUP/EVENT`.
     by_event: FxHashMap<String, SameEvent>,
-    /// Indices of lines that define probes: by group, and by event whatever the group. Some may have been removed
-    /// since.
+    /// Indices of lines that define probes: by group, and by event in any group. Some may have been removed later.
     of_group: FxHashMap<String, Vec<usize>>,
     of_name: FxHashMap<String, Vec<usize>>,
 }
@@ -134,7 +133,7 @@ impl Found {
                     fault: Fault::NothingToRemove,
                 })
             }
-            // The kernel lists the same probes in kprobe_events and dynamic_events.
+            // The kernel lists a probe both in `kprobe_events` and in `dynamic_events`.
             Ok(Command::Define(probe)) if self.is_in_other_file(&row.source, probe) => {
                 row.is_removed = true;
                 None
@@ -192,7 +191,8 @@ impl Found {
         has_any
     }
 
-    /// Returns why `probe` cannot be added to the event of its name, and the index of the word at fault.
+    /// Returns why `probe` cannot be added to the probes of its event, and the index of the word at fault; `None` if it
+    /// can.
     fn clash(&self, probe: &ProbeDefinition) -> Option<Clash> {
         let same = self.by_event.get(&event_key(probe))?;
         let (_, old) = self.probe(*same.lines.first()?)?;
@@ -229,13 +229,13 @@ fn event_key(probe: &ProbeDefinition) -> String {
     format!("{}/{}", probe.group, probe.event)
 }
 
-/// The place of a probe and the texts of its arguments.
+/// Returns the place of a probe and the texts of its arguments.
 fn place_key(probe: &ProbeDefinition) -> (ProbePlace, Vec<String>) {
     let texts = probe.arguments.iter().map(|it| it.text.clone());
     (probe.place.clone(), texts.collect())
 }
 
-/// The byte range of a command in a line, and what separates its words.
+/// The byte range of a command in a line, and the separator of its words.
 struct Span {
     at: usize,
     end: usize,
@@ -245,10 +245,11 @@ struct Span {
 /// Returns the commands of a line: the line itself, those of a boot parameter, or the text that a shell's `echo` would
 /// write.
 fn commands(line: &str) -> Vec<Span> {
-    // If there are several such parameters the kernel uses the last.
+    // If there are several such parameters, the kernel uses the last.
     if let Some(found) = line.rfind(BOOT) {
         let given = found + BOOT.len();
-        // The value ends at the closing quote if it or the whole parameter is quoted, else at a space or quote.
+        // The value ends at the closing quote if the value or the whole parameter is quoted, otherwise at a space or
+        // quote.
         let is_value_quoted = line.get(given..).unwrap_or("").starts_with('"');
         let is_all_quoted = line.get(..found).unwrap_or("").ends_with('"');
         let start = given + usize::from(is_value_quoted);
@@ -310,7 +311,7 @@ fn words(line: &str, at: usize, end: usize, separator: char) -> Vec<Word<'_>> {
     found
 }
 
-/// Characters before byte `at`, counted from 1.
+/// Returns the column of byte `at`, in characters, counted from 1.
 fn column(line: &str, at: usize) -> u32 {
     let before = line.get(..at.min(line.len())).unwrap_or(line);
     before.chars().count() as u32 + 1
@@ -346,7 +347,7 @@ pub(super) fn is_head(word: &str) -> bool {
 }
 
 fn removal(word: &str) -> Result<Command, Wrong> {
-    // `!p:GRP/EVENT` in dynamic_events is a removal, too.
+    // `!p:GRP/EVENT` in `dynamic_events` is also a removal.
     let rest = word.get(1..).unwrap_or("");
     let colon = rest.find(':').filter(|&at| at <= 1);
     let Some(colon) = colon else {

@@ -1,4 +1,4 @@
-//! The parsed form of a text of definitions: its lines, their probes, and what each probe records.
+//! Parsed definitions: the lines of a text, their probes, and what each probe records.
 
 use super::fault::ProbeError;
 
@@ -10,7 +10,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Returns the probes that are defined after the last line: the valid ones that were not removed.
+    /// Returns the probes that remain after the last line: the valid ones that were not removed.
     pub fn standing(&self) -> impl Iterator<Item = &ProbeDefinition> {
         self.lines.iter().filter_map(DefinitionLine::standing)
     }
@@ -52,7 +52,7 @@ pub struct DefinitionLine {
     pub text: String,
     /// The parsed command, or why the kernel would refuse it.
     pub command: Result<Command, ProbeError>,
-    /// Whether a later line removes this probe, or another file defines it, too.
+    /// Whether a later line removes this probe, or another file also defines it.
     pub is_removed: bool,
 }
 
@@ -81,7 +81,7 @@ impl DefinitionLine {
 pub enum Command {
     /// Defines a probe.
     Define(ProbeDefinition),
-    /// Removes the probes of this group and event; if one of them is missing, all probes that match the other.
+    /// Removes the probes of this group and event; if only one of the two is given, all probes that match it.
     Remove {
         /// The group, if given.
         group: Option<String>,
@@ -95,7 +95,7 @@ pub enum Command {
 /// A dynamic event that is not a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherEvent {
-    /// `s:`, a synthetic event, which a histogram's trigger makes of other events.
+    /// `s:`, a synthetic event, which a histogram's trigger creates from other events.
     Synthetic,
     /// `u:`, a user event, which programs write.
     User,
@@ -133,7 +133,7 @@ impl ProbeDefinition {
     /// Returns the argument whose field is called `name` in events.
     #[must_use]
     pub(crate) fn argument(&self, name: &str) -> Option<&FetchArgument> {
-        // Old kernels call the field of an unnamed argument by the argument's text.
+        // Old kernels use the text of an unnamed argument as the name of its field.
         let mut arguments = self.arguments.iter();
         arguments.find(|it| it.name == name || (!it.is_named && it.text == name))
     }
@@ -170,7 +170,7 @@ pub enum ProbePlace {
         path: String,
         /// Byte offset of the instruction in the file.
         offset: u64,
-        /// Byte offset in the file of a reference counter, which shows the program that a tracer listens.
+        /// Byte offset in the file of a reference counter, which shows the program that a tracer uses the probe.
         counter: Option<u64>,
     },
     /// An event.
@@ -206,7 +206,7 @@ pub struct FetchArgument {
     pub name: String,
     /// Whether the name was given.
     pub is_named: bool,
-    /// Where its value comes from.
+    /// The source of the value.
     pub fetch: Fetch,
     /// How the value is read and shown.
     pub type_: FetchType,
@@ -216,7 +216,7 @@ pub struct FetchArgument {
     pub text: String,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fetch {
     /// `%REG`.
@@ -297,7 +297,7 @@ pub enum FetchType {
         width: u8,
         /// Index of the lowest bit.
         offset: u8,
-        /// Size in bits of the number that the bits are taken from.
+        /// Size in bits of the number that contains the bits.
         size: u8,
     },
 }

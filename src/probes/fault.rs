@@ -1,5 +1,4 @@
-//! Reasons for which the kernel refuses a definition: one row per reason, with the reason's name in the kernel's
-//! sources.
+//! Reasons for which the kernel refuses a definition: one row per reason, with the name that the kernel's sources use.
 
 use std::fmt;
 

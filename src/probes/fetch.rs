@@ -6,13 +6,13 @@ use super::fault::Fault;
 use super::fetch_type::{MOST_STEPS, array, finish, named_type, steps};
 use super::place::{Wrong, is_name, is_symbol, signed, symbol_offset, unsigned};
 
-/// Stands for all arguments, if the kernel has their types (BTF).
+/// The argument for all arguments of the function, if the kernel has their types (BTF).
 const ALL: &str = "$arg*";
 const MOST_NAME: usize = 32;
 const MOST_TEXT: usize = 63;
 /// Largest index of a word on a kernel stack.
 const MOST_STACK: u64 = 2048;
-/// Names of fields that a probe's event can have by itself.
+/// Names of fields that each event of a probe already has.
 const TAKEN: &[&str] = &[
     "common_type",
     "common_flags",
@@ -45,7 +45,7 @@ pub(super) fn argument(
     let is_named = name.is_some();
     let name = match name {
         Some(name) => name.to_owned(),
-        // An argument that is fetched by its own name gets that name.
+        // An argument of a function that is fetched by its name also gets that name.
         None => match word.split(':').next() {
             Some(name) if is_name(name) => name.to_owned(),
             _ => format!("arg{}", index + 1),
@@ -69,7 +69,7 @@ pub(super) fn argument(
     })
 }
 
-/// Parses `$arg*`, all arguments of the function: without name or type, and at most once.
+/// Parses `$arg*`, all arguments of the function: it has no name or type, and may occur once.
 fn all_arguments(
     word: &str,
     body_at: usize,
@@ -123,7 +123,7 @@ fn body(text: &str, around: Around) -> Result<Body, Wrong> {
         None => ("", None),
     };
     if matches!(type_text, "%pd" | "%pD") && count.is_none() && around.has_files() {
-        // The name of a directory entry or of a file: the kernel follows two or three pointers to the text.
+        // For the name of a directory entry or of a file, the kernel follows two or three pointers to the text.
         let fetch = fetch(value, around)?;
         if matches!(fetch, Fetch::Comm | Fetch::ImmediateText(_)) {
             return Err((0, Fault::CommNotFollowed));
@@ -163,7 +163,7 @@ fn body(text: &str, around: Around) -> Result<Body, Wrong> {
             type_,
             count,
         }),
-        // The kernel reports too many steps at the first opening bracket.
+        // The kernel reports too many steps at the position of the first opening bracket.
         Some(Fault::TooDeep) => Err((bracket_at, Fault::TooDeep)),
         Some(fault) => Err((type_at, fault)),
     }

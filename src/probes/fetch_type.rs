@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::place::{Wrong, unsigned};
 
 const MOST_ELEMENTS: u32 = 64;
-/// Limit for the steps of a fetch: the kernel has room for 16, and uses the last as end mark.
+/// Maximum number of steps of a fetch: the kernel has room for 16, and uses the last as end mark.
 pub(super) const MOST_STEPS: usize = 15;
 
 /// Splits `TYPE[N]` into type and array length.
@@ -86,7 +86,7 @@ fn bits(text: &str) -> Result<FetchType, Fault> {
     })
 }
 
-/// Returns the number of steps of a fetch before the one that yields the value.
+/// Returns the number of steps of a fetch before the step that yields the value.
 pub(super) fn steps(fetch: &Fetch) -> usize {
     match fetch {
         Fetch::Address(_) | Fetch::FileOffset(_) => 1,
@@ -97,13 +97,13 @@ pub(super) fn steps(fetch: &Fetch) -> usize {
     }
 }
 
-/// Where the last step of a fetch reads the value from.
+/// The source from which the last step of a fetch reads the value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Last {
     Memory(Space),
-    /// A constant, or a text that the kernel has at hand (`$comm`).
+    /// A constant, or a text that the kernel has already (`$comm`).
     Held,
-    /// The field of an event, or the argument of a function by its name: any kind of value.
+    /// The field of an event, or the argument of a function by its name: a value of any kind.
     Any,
     Stack,
     /// An argument that was saved at the function's entry.
@@ -147,7 +147,7 @@ pub(super) fn finish(
         true => is_memory && count.is_none(),
         false => is_memory && type_ != FetchType::SymbolText,
     };
-    // Storing, extracting bits and repeating for an array need a step each.
+    // Storing, extracting bits and repeating for an array each need a step.
     used += usize::from(!is_in_place);
     if used >= MOST_STEPS {
         return Some(Fault::TooDeep);

@@ -1,5 +1,5 @@
-//! Definitions of kprobes, uprobes and other probes: the text of `kprobe_events`, `uprobe_events` or `dynamic_events`,
-//! of a `kprobe_event=` boot parameter, or pasted lines; checked as the kernel would check them.
+//! Definitions of kprobes, uprobes and other probes, checked as the kernel would check them: the text of
+//! `kprobe_events`, `uprobe_events` or `dynamic_events`, a `kprobe_event=` boot parameter, or pasted lines.
 //!
 //! ```text
 //! p[:[GRP/][EVENT]] [MOD:]SYM[+offs]|MEMADDR|PATH:OFFSET [FETCHARGS]             an entry probe
@@ -8,7 +8,7 @@
 //! e[:[GRP/][EVENT]] SYSTEM.EVENT [FETCHARGS] [if FILTER]                         a probe on an event
 //! f[:[GRP/][EVENT]] [MOD:]SYM[%return] [FETCHARGS]                               a function's entry or return (fprobe)
 //! t[:[GRP/][EVENT]] TRACEPOINT [FETCHARGS]                                       a probe on a tracepoint
-//! -:[GRP/][EVENT]                                                                takes probes away
+//! -:[GRP/][EVENT]                                                                removes probes
 //! FETCHARG: [NAME=]%REG | @ADDR | @SYM[+|-offs] | @+FILEOFFS | $stackN | $stack | $argN | $arg* | $retval | $comm
 //!           | +|-[u]OFFS(FETCHARG) | \IMM | \"text" | NAME[->FIELD[.FIELD]]      followed by [:TYPE]
 //! TYPE:     u|s|x 8|16|32|64 | char | string | ustring | symbol | symstr | bWIDTH@OFFSET/SIZE, each with [N]; %pd | %pD

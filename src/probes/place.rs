@@ -6,7 +6,7 @@ use super::fault::Fault;
 /// Size of the kernel's buffer for names, with the final NUL: a name has at most one character less.
 const NAME_SIZE: usize = 64;
 
-/// Byte offset in the word, and what is wrong there.
+/// The byte offset in the word, and the fault there.
 pub(super) type Wrong = (usize, Fault);
 
 /// Returns whether `text` is a C identifier.

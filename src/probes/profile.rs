@@ -1,8 +1,8 @@
-//! Parses `kprobe_profile` and `uprobe_profile`: how often each probe hit and how often it was missed.
+//! Parses `kprobe_profile` and `uprobe_profile`: how often each probe was hit and missed.
 //!
 //! ```text
 //!   EVENT   hits   misses               kprobe_profile
-//!   PATH EVENT   hits                   uprobe_profile (nothing is missed)
+//!   PATH EVENT   hits                   uprobe_profile (without misses)
 //! ```
 
 /// The kernel's counts of one probe.
@@ -10,9 +10,9 @@
 pub struct ProfileRow {
     /// The event's name; the file does not contain its group.
     pub event: String,
-    /// How often it hit.
+    /// How often the probe was hit.
     pub hits: u64,
-    /// How often it was missed; `None` for uprobes, whose misses the kernel does not count.
+    /// How often the probe was missed; `None` for uprobes, whose misses the kernel does not count.
     pub misses: Option<u64>,
 }
 

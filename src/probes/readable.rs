@@ -1,5 +1,5 @@
-//! Shows the arguments in a probe's events as its definition types them: numbers with their sign and base, characters,
-//! bits.
+//! Shows the arguments in a probe's events with the types of its definition: numbers with their sign and base,
+//! characters, bits.
 
 use rustc_hash::FxHashMap;
 
@@ -7,11 +7,11 @@ use super::definition::{Definitions, FetchArgument, FetchType, ProbeDefinition};
 use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{EventDetail, Field, Value};
 
-/// Index of each event's defined probe in the definitions' lines, by group and name.
+/// The index of the line that defines each event's probe, by group and name.
 #[derive(Debug, Default)]
 pub(crate) struct ByEvent(FxHashMap<String, Named>);
 
-/// The lines that define events of one name: the first, and by group.
+/// The lines that define events of one name: the first line, and the line of each group.
 #[derive(Debug)]
 struct Named {
     first: usize,
@@ -36,7 +36,7 @@ impl ByEvent {
         ByEvent(all)
     }
 
-    /// Returns the definition of an event. Text traces do not contain the group: there the name is enough.
+    /// Returns the definition of an event. Text traces do not contain the group: for them the name is enough.
     #[must_use]
     pub(crate) fn definition_of<'a>(
         &self,
@@ -51,7 +51,7 @@ impl ByEvent {
     }
 }
 
-/// Sets type, value and shown text of the fields of a probe's event by its definition.
+/// Sets type, value and shown text of the fields of a probe's event from its definition.
 pub(crate) fn explain(detail: &mut EventDetail, probe: &ProbeDefinition) {
     for field in &mut detail.fields {
         if let Some(argument) = probe.argument(&field.name) {
@@ -70,7 +70,7 @@ pub(crate) fn is_text_group(group: &str) -> bool {
 fn explain_field(field: &mut Field, argument: &FetchArgument) {
     let type_ = argument.type_;
     let is_text = field.type_name.is_empty();
-    // Arrays of numbers and texts are readable already.
+    // Arrays of numbers, and texts, are readable already.
     let raw = if is_text {
         raw_of_text(&field.text(), type_)
     } else {

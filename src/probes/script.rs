@@ -1,5 +1,5 @@
-//! Writes a shell script that records a chosen set of probes with trace-cmd and removes them afterwards, so that the
-//! next trace contains what this one lacked.
+//! Writes a shell script that records a chosen set of probes with trace-cmd and removes them afterwards: for another
+//! recording with probes that this trace lacks.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use super::definition::{ProbeDefinition, ProbePlace};
 
-/// Returns the script for these probes. `output` is the file that it records into unless `$OUT` names another.
+/// Returns the script for these probes. `output` is the file that it records to unless `$OUT` names another.
 #[must_use]
 pub(crate) fn capture_script(probes: &[&ProbeDefinition], output: &str) -> String {
     let mut script = String::from(

@@ -92,7 +92,7 @@ impl ProbeSort {
 impl FetchType {
     /// Returns a number of this type as text; `None` if the type is not numeric.
     ///
-    /// `raw` is the number that the trace stored or printed, which may lack the type's sign or size.
+    /// `raw` is the number that the trace stored or printed, possibly without the type's sign or size.
     #[must_use]
     pub(crate) fn number_text(self, raw: u64) -> Option<String> {
         let cut = |bits: u8| {
@@ -118,7 +118,7 @@ impl FetchType {
         }
     }
 
-    /// Returns the type as it is written in a definition; empty for types that are not written.
+    /// Returns the type as it is written in a definition; empty for types that have no notation.
     #[must_use]
     pub fn name(self) -> String {
         match self {

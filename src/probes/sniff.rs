@@ -5,7 +5,7 @@ use super::command::{BOOT, is_head};
 use super::definition::Command;
 use super::profile;
 
-/// The kernel's files in which a shell's `echo` can define probes.
+/// The kernel's files to which a shell's `echo` can write probes.
 const ECHOED_INTO: &[&str] = &["kprobe_events", "uprobe_events", "dynamic_events"];
 /// Number of lines that are checked.
 const MOST_LINES: usize = 64;
@@ -25,8 +25,7 @@ pub fn sniff(head: &[u8]) -> bool {
         })
 }
 
-/// Returns whether most lines of a head have the form of a definition, valid or not: for explaining what is wrong with
-/// them.
+/// Returns whether most lines of a head have the form of a definition, valid or not, so that errors can be explained.
 #[must_use]
 pub(crate) fn sniff_form(head: &[u8]) -> bool {
     let Some(head) = whole_lines(head) else {

@@ -278,7 +278,7 @@ fn functions_tracepoints_and_names_that_the_kernel_knows_are_read() {
             "f:x ext4:sync%return ret=$retval:s32 $arg1",
             "f:fprobes/x ext4:sync%return ret=$retval:s32 $arg1",
         ),
-        // The return value is only known at the return.
+        // Fetching the return value makes it a return probe.
         (
             "f:x vfs_read $retval",
             "f:fprobes/x vfs_read%return $retval",

@@ -1,14 +1,14 @@
-//! What a killed recording left in the kernel is put back by the program with the rights.
+//! Restores what a killed recording changed in the kernel: runs `threadline-tracer`, which has the rights.
 
 use std::process::{Command, Stdio};
 
 use super::session::tracer_path;
 use super::trouble::RecordError;
 
-/// Puts back what killed recordings changed.
+/// Restores everything that killed recordings changed in the kernel.
 ///
 /// # Errors
-/// With a sentence about what could not be put back.
+/// If something could not be restored; the error says what.
 pub fn clean_up() -> Result<(), RecordError> {
     let path = tracer_path();
     let output = Command::new(&path)

@@ -1,4 +1,4 @@
-//! The kernel's counts of a CPU, from the text of `per_cpu/cpuN/stats`.
+//! The kernel's event counts of a CPU, parsed from the text of `per_cpu/cpuN/stats`.
 
 /// Counts of a CPU, or of all CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,13 +10,13 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds up.
+    /// Adds the counts of `other`.
     pub(crate) fn add(&mut self, other: Counts) {
         self.read = self.read.saturating_add(other.read);
         self.lost = self.lost.saturating_add(other.lost);
     }
 
-    /// Reads the counts out of a text.
+    /// Parses the counts in the text of `stats`. Lines with other names are ignored.
     #[must_use]
     pub(crate) fn of(text: &str) -> Counts {
         let mut counts = Counts::default();

@@ -1,4 +1,4 @@
-//! What a recording is, and what it works with from its start to its file.
+//! The plan of a recording, and everything that a running recording uses.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -21,68 +21,69 @@ use crate::tracedat::layout::id;
 use crate::tracefs::head::{NATIVE, SectionText};
 use crate::tracefs::order::Order;
 
-/// What is recorded, until when, and where to.
+/// What is recorded, until when, and to which file.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// What the kernel is told.
+    /// What the kernel records.
     pub order: Order,
-    /// The command that gives a shell on another machine; empty: this machine.
+    /// The command that opens a shell on another machine; empty: this machine is recorded.
     pub on: Vec<OsString>,
-    /// When it ends.
+    /// When the recording ends.
     pub ending: Ending,
-    /// Only the last stretch is kept and written when something happens.
+    /// The flight recorder: only the last events are kept, and written when the trigger matches. `None`: all are
+    /// written.
     pub flight: Option<Flight>,
-    /// The file.
+    /// The output file.
     pub target: Target,
-    /// What becomes of the rights of root.
+    /// Whether the rights of root are given up.
     pub rights: Rights,
 }
 
-/// When a recording ends. A signal ends it, too.
+/// When a recording ends. A signal also ends it.
 #[derive(Clone, Debug, Default)]
 pub struct Ending {
-    /// After this time.
+    /// After this duration.
     pub after: Option<Duration>,
-    /// When something matches this expression.
+    /// When an event matches this expression.
     pub until: Option<Watchword>,
-    /// When this command ends; empty: no command.
+    /// When this command ends; empty: there is no command.
     pub command: Vec<OsString>,
 }
 
 /// An expression as the user wrote it.
 #[derive(Clone, Debug)]
 pub struct Watchword {
-    /// The text.
+    /// The text of the user.
     pub text: String,
-    /// What it means.
+    /// The parsed expression.
     pub expression: Expression,
 }
 
-/// A flight recorder: the last stretch is kept in memory, and written when something happens.
+/// A flight recorder: the last events are kept in memory, and written when the trigger matches.
 #[derive(Clone, Debug)]
 pub struct Flight {
-    /// The time that is kept.
+    /// The duration that is kept.
     pub keep: Duration,
-    /// The most memory that is used for it, in bytes.
+    /// Maximum memory for the kept pages of all CPUs, in bytes.
     pub bytes: u64,
-    /// What must happen.
+    /// The expression that triggers writing.
     pub trigger: Watchword,
-    /// For how long recording goes on then.
+    /// How long recording continues after the trigger matched.
     pub after: Duration,
-    /// How many files are written at most.
+    /// Maximum number of files that are written.
     pub repeat: u32,
 }
 
-/// How far a recording is.
+/// The progress of a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Situation {
-    /// Time since its start.
+    /// Time since the recording started.
     pub elapsed: Duration,
     /// Bytes that were recorded.
     pub bytes: u64,
     /// Events that were lost.
     pub lost: u64,
-    /// The time that a flight recorder really holds.
+    /// The duration that a flight recorder holds now.
     pub held: Option<Duration>,
 }
 
@@ -95,20 +96,20 @@ pub struct Recorded {
     pub events: u64,
     /// Events that were lost.
     pub lost: u64,
-    /// How the command ended.
+    /// The exit status of the recorded command.
     pub command: Option<ExitStatus>,
-    /// Whether it ended because the disk was full.
+    /// Whether the recording ended because the disk was full.
     pub is_disk_full: bool,
-    /// Share of one CPU's time that looking for the trigger took.
+    /// Share of one CPU's time that the search for the trigger took.
     pub trigger_share: Option<f64>,
 }
 
-/// Everything that a recording works with.
+/// Everything that a running recording uses.
 pub(super) struct Desk<'a> {
     pub plan: &'a Plan,
     pub session: &'a mut Session,
     pub cpus: &'a [CpuSource],
-    /// Names of threads so far.
+    /// The thread names found until now.
     pub names: Names,
     /// Size of a page in bytes.
     pub page_size: u32,
@@ -118,7 +119,7 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Returns a search for an expression in what is recorded.
+    /// Returns a search for an expression in the recorded events.
     pub(super) fn trigger(&mut self, word: &Watchword) -> Result<Trigger, RecordError> {
         let stage = Stage {
             clocks: &self.session.clocks.clone(),
@@ -138,7 +139,7 @@ impl Desk<'_> {
         counts
     }
 
-    /// Returns what a file contains besides pages.
+    /// Returns everything that the file contains except pages.
     pub(super) fn about(&mut self) -> Result<About, RecordError> {
         let stats = self.cpus.iter();
         let stats = stats.map(|source| format!("CPU: {}\n{}", source.cpu, source.counts()));
@@ -152,7 +153,7 @@ impl Desk<'_> {
     }
 }
 
-/// Returns the size of a page, from the text of header_page.
+/// Returns the size of a ring-buffer page in bytes, from the text of `header_page`.
 pub(super) fn page_size(formats: &[SectionText]) -> u32 {
     let headers = formats.iter().find(|it| it.id == id::HEADER_INFO);
     let text = headers.map_or(&[][..], |section| &section.body);
@@ -166,7 +167,7 @@ pub(super) fn page_size(formats: &[SectionText]) -> u32 {
     size.filter(|size| size.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Returns all metadata sections, with the names that were gathered.
+/// Returns all metadata sections; the section of thread names also contains `names`.
 fn sections(session: &mut Session, names: &mut Names) -> Result<Vec<SectionText>, RecordError> {
     let mut sections = session.formats()?.to_vec();
     sections.extend(session.names()?);

@@ -1,4 +1,4 @@
-//! A flight recorder: the last stretch is kept in memory and written when something happens, again and again.
+//! A flight recorder: the last events are kept in memory, and written to a file each time the trigger matches.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,9 +16,9 @@ use super::watch::{Subject, Watch};
 use crate::event::clocks::kernel_clock;
 use crate::event::part::ClockUnit;
 
-/// Records until the end that is planned; writes a file each time something matches.
+/// Records until the planned end; writes a file each time the trigger matches.
 pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, RecordError> {
-    // That a file can be written there is found out before the moment that is waited for.
+    // Errors now, not when the trigger matches, if no file can be written there.
     Drafts::beside(&desk.plan.target.path)?;
     let trigger = desk.trigger(&flight.trigger)?;
     let unit = kernel_clock(active_clock(&desk.session.clocks)).unit;
@@ -57,7 +57,7 @@ pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, Reco
     })
 }
 
-/// A flight recorder that runs.
+/// A running flight recorder.
 struct Flown<'a, 'd> {
     desk: &'a mut Desk<'d>,
     flight: &'a Flight,
@@ -103,7 +103,7 @@ impl Flown<'_, '_> {
         })
     }
 
-    /// Writes what is kept; `number` files were written before.
+    /// Writes the kept pages to a file; `number` is the number of files written before.
     fn write(&mut self, number: usize) -> Result<(PathBuf, u64), RecordError> {
         let plan = self.desk.plan;
         let path = numbered(&plan.target.path, number);
@@ -129,7 +129,7 @@ impl Flown<'_, '_> {
     }
 }
 
-/// Returns the path of a file after `number` others: `trace.dat`, `trace-2.dat` ...
+/// Returns the path of the file that follows `number` others: `trace.dat`, `trace-2.dat` ...
 fn numbered(path: &Path, number: usize) -> PathBuf {
     if number == 0 {
         return path.to_path_buf();

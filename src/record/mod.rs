@@ -1,15 +1,15 @@
-//! Recording: an order in, a trace.dat out, and meanwhile the number of bytes and of lost events.
+//! Recording: an order comes in, a trace.dat goes out; meanwhile the numbers of bytes and of lost events are reported.
 //!
 //! ```text
-//! threadline record            this process: pages, the file, COMMAND; without rights
+//! threadline record            this process, without rights: pages, the file, COMMAND
 //!     session, source, names   the process with the rights (`tracefs`), its open files; names of threads
-//!     recorder, desk, watch    what a recording is; waiting until it is over
+//!     recorder, desk, watch    the plan of a recording; waiting until it is over
 //!     to_file, pump            pages of a CPU from the kernel to a file without a name, by splice
-//!     flight, ring             the last stretch in memory, written when something happens
-//!     trigger                  an expression that is looked for meanwhile
-//!     output                   pages put together as a trace.dat
-//!     clean_up                 what a killed recording left
-//! presets, probe_group         ready sets of events; the group of a recording's probes
+//!     flight, ring             the last events in memory, written when the trigger matches
+//!     trigger                  an expression that is searched for while recording
+//!     output                   pages assembled to a trace.dat
+//!     clean_up                 restores what a killed recording changed
+//! presets, probe_group         predefined sets of events; the group of a recording's probes
 //! ```
 
 mod clean_up;

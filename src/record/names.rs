@@ -1,15 +1,16 @@
-//! Names of threads: an instance of the ring buffer has no `saved_cmdlines` of its own, and the one at the top keeps few.
+//! Names of threads: an instance of the ring buffer has no `saved_cmdlines`, and the one of the top instance keeps few
+//! names.
 
 use std::collections::BTreeMap;
 
-/// Names by number of the thread.
+/// Thread names by thread id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     names: BTreeMap<u32, String>,
 }
 
 impl Names {
-    /// Adds the names of all threads that live now; known ones are replaced.
+    /// Adds the names of all living threads; a name that is already known is replaced.
     pub(crate) fn add_living(&mut self) {
         for process in numbers_in("/proc") {
             for thread in numbers_in(&format!("/proc/{process}/task")) {
@@ -21,7 +22,7 @@ impl Names {
         }
     }
 
-    /// Adds the kernel's `PID NAME` lines; known ones are replaced.
+    /// Adds the names of the kernel's `PID NAME` lines; a name that is already known is replaced.
     pub(crate) fn add_lines(&mut self, text: &str) {
         for line in text.lines() {
             let Some((number, name)) = line.split_once(' ') else {
@@ -35,7 +36,7 @@ impl Names {
         }
     }
 
-    /// Returns `PID NAME` lines.
+    /// Returns all names as `PID NAME` lines.
     #[must_use]
     pub(crate) fn lines(&self) -> String {
         let lines = self.names.iter();
@@ -45,7 +46,7 @@ impl Names {
     }
 }
 
-/// Returns the names in a folder that are numbers.
+/// Returns the names of a folder's entries that are numbers.
 fn numbers_in(folder: &str) -> Vec<u32> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());

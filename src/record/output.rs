@@ -1,7 +1,7 @@
-//! Pages of all CPUs, each in a file without a name, put together as a trace.dat.
+//! Writes a trace.dat from the pages of all CPUs, which are in one unnamed file per CPU.
 //!
-//! What was copied is taken away behind it, so that the disk needs room for the recording once. A reserve is held from
-//! the start: on a full disk it makes room for the head of the file.
+//! Copied pages are freed in their unnamed file, so that the disk needs room for the recording only once. Disk space
+//! for the head of the file is reserved from the start, because the recording may fill the disk.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
@@ -22,33 +22,33 @@ use crate::tracedat::plan::{
 use crate::tracedat::sections::{FileHead, Packing};
 use crate::tracefs::head::{NATIVE, SectionText};
 
-/// Room for the head of the file, in bytes.
+/// Disk space that is reserved for the head of the file, in bytes.
 const RESERVE_BYTES: u64 = 24 << 20;
-/// Bytes that are copied at once.
+/// Number of bytes that are copied at once.
 const STEP: usize = 1 << 20;
 
-/// How the file is written.
+/// Where and how the file is written.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What becomes of an existing file.
+    /// Whether an existing file is replaced.
     pub overwrite: Overwrite,
-    /// Compression of its pages.
+    /// Compression of the pages.
     pub packing: Packing,
 }
 
-/// Files without a name in the folder of the output, and the reserve.
+/// Unnamed files in the folder of the output file, and the reserved disk space.
 pub(crate) struct Drafts {
     folder: PathBuf,
     reserve: Option<File>,
 }
 
 impl Drafts {
-    /// Makes the reserve.
+    /// Reserves disk space in the folder of `path`.
     ///
     /// # Errors
-    /// If no file can be made in the folder.
+    /// If no file can be created in the folder.
     pub(crate) fn beside(path: &Path) -> std::io::Result<Drafts> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
@@ -58,7 +58,7 @@ impl Drafts {
             let words = format!("no file can be made in {}: {error}", folder.display());
             std::io::Error::new(error.kind(), words)
         })?;
-        // Where room cannot be reserved, a full disk may take the whole recording.
+        // On a file system that cannot reserve space, a recording that fills the disk may be lost.
         let is_held = fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE_BYTES).is_ok();
         Ok(Drafts {
             folder,
@@ -66,7 +66,7 @@ impl Drafts {
         })
     }
 
-    /// Makes a file for the pages of a CPU.
+    /// Creates an unnamed file for the pages of a CPU.
     ///
     /// # Errors
     /// Those of open(2).
@@ -85,15 +85,15 @@ pub(crate) struct CpuDraft {
     pub size: u64,
 }
 
-/// What else a trace.dat contains.
+/// The contents of a trace.dat besides pages.
 pub(crate) struct About {
     /// Metadata sections.
     pub sections: Vec<SectionText>,
     /// The text of `trace_clock`.
     pub clocks: String,
-    /// Name and version of its kernel: `Linux HOST RELEASE MACHINE`.
+    /// Name and version of the machine's kernel: `Linux HOST RELEASE MACHINE`.
     pub machine: String,
-    /// The texts of `stats` of all CPUs.
+    /// The texts of `stats` of each CPU.
     pub stats: Vec<String>,
     /// Size of a page in bytes.
     pub page_size: u32,
@@ -102,7 +102,7 @@ pub(crate) struct About {
 /// Writes the file; returns its size in bytes.
 ///
 /// # Errors
-/// If it exists, or cannot be written.
+/// If the file exists and must not be replaced, or cannot be written.
 pub(crate) fn write(
     target: &Target,
     about: &About,
@@ -147,14 +147,14 @@ pub(crate) fn write(
     })
 }
 
-/// Copies a file and takes away what was copied.
+/// Copies the pages of a CPU to `out`, and frees each copied piece in its file.
 fn copy_away(cpu: &CpuDraft, mut out: &File) -> std::io::Result<()> {
     let mut buffer = Vec::new();
     let mut at = 0;
     while at < cpu.size {
         let mut length = STEP.min((cpu.size - at) as usize);
         let mut from = at;
-        // The kernel copies without this process where the file system can, or does not copy at all.
+        // Inside the kernel where the file system supports it, without a copy in this process.
         match copy_file_range(&cpu.pages, Some(&mut from), out, None, length) {
             Ok(copied @ 1..) => length = copied,
             Err(Errno::NOSPC) => return Err(ErrorKind::StorageFull.into()),
@@ -165,14 +165,14 @@ fn copy_away(cpu: &CpuDraft, mut out: &File) -> std::io::Result<()> {
             }
         }
         let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-        // Where it cannot be taken away, the disk needs more room.
+        // If the space cannot be freed, the disk needs more room, but the file is the same.
         let _kept = fallocate(&cpu.pages, flags, at, length as u64);
         at += length as u64;
     }
     Ok(())
 }
 
-/// Compresses the pages of a CPU into another file; returns that and the number of its chunks.
+/// Compresses the pages of a CPU into the file `to`; returns the new file and the number of its chunks.
 fn pack(cpu: CpuDraft, page_size: u32, to: File) -> std::io::Result<(CpuDraft, Option<u32>)> {
     let mut out = std::io::BufWriter::new(&to);
     let (mut at, mut size, mut count) = (0, 0, 0);
@@ -202,7 +202,7 @@ fn pack(cpu: CpuDraft, page_size: u32, to: File) -> std::io::Result<(CpuDraft, O
     Ok((cpu, Some(count)))
 }
 
-/// Returns the bodies of the metadata sections as they are stored.
+/// Returns the metadata sections with their bodies as they are stored: compressed, if the file is.
 fn stored_sections(target: &Target, about: &About) -> std::io::Result<Vec<SectionText>> {
     let sections = about.sections.iter();
     sections
@@ -276,7 +276,7 @@ fn zstd_version() -> String {
     )
 }
 
-/// Returns the clock in brackets.
+/// Returns the clock in brackets, the active one.
 pub(super) fn active_clock(clocks: &str) -> &str {
     let inside = clocks
         .split_once('[')
@@ -301,7 +301,7 @@ fn options(about: &About) -> Vec<(u16, Vec<u8>)> {
     options
 }
 
-/// Returns a number that no other recording has.
+/// Returns a random number that identifies the recording.
 fn new_id() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let mut hasher = std::hash::RandomState::new().build_hasher();

@@ -1,4 +1,4 @@
-//! Ready sets of events.
+//! Predefined sets of events.
 
 use crate::tracefs::order::{EventOrder, Presence};
 
@@ -7,9 +7,9 @@ use crate::tracefs::order::{EventOrder, Presence};
 pub struct Preset {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it shows.
+    /// What the set shows.
     pub about: &'static str,
-    /// Events and systems.
+    /// Patterns of events and systems.
     events: &'static [&'static str],
 }
 
@@ -26,7 +26,7 @@ const SCHEDULING: &[&str] = &[
     "task:task_rename",
 ];
 
-/// All sets.
+/// All predefined sets.
 pub const PRESETS: &[Preset] = &[
     Preset {
         name: "sched",
@@ -122,7 +122,7 @@ pub fn find(name: &str) -> Option<&'static Preset> {
 }
 
 impl Preset {
-    /// Returns the events of the set; those that a kernel lacks are left out there.
+    /// Returns the events of the set. Events that the recorded kernel does not have are skipped.
     #[must_use]
     pub fn events(&self) -> Vec<EventOrder> {
         let patterns = self.events.iter();

@@ -1,9 +1,9 @@
-//! Probe definitions get the group of their recording, so that they are found and taken away at its end.
+//! Puts probe definitions in the group of their recording, so that the recording can find and remove them at its end.
 
-/// Returns a definition with this group. `index` makes a name for a probe without one.
+/// Returns the definition with this group. `index` makes the name of a probe without a name unique.
 ///
 /// # Errors
-/// If the definition takes a probe away, or chooses a group.
+/// If the definition removes a probe, or chooses a group itself.
 pub fn with_group(text: &str, group: &str, index: usize) -> Result<String, &'static str> {
     let (head, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let (sort, name) = match head.split_once(':') {
@@ -23,7 +23,7 @@ pub fn with_group(text: &str, group: &str, index: usize) -> Result<String, &'sta
     Ok(format!("{sort}:{group}/{name} {}", rest.trim()))
 }
 
-/// Makes a name of the place of a probe, as the kernel does, and a number.
+/// Returns a name made from the location of a probe, as the kernel makes it, and a number.
 fn default_name(sort: &str, rest: &str, index: usize) -> String {
     let place = rest.split_whitespace().next().unwrap_or("");
     let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

@@ -1,4 +1,4 @@
-//! Pages of a CPU from the kernel to a file, by splice: no byte passes through this process.
+//! Moves pages of a CPU from the kernel to a file by splice: no byte passes through this process.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
@@ -15,37 +15,37 @@ use super::source::Pages;
 
 /// Size of the pipe between the kernel's buffer and the file, in bytes.
 const PIPE_BYTES: usize = 1 << 20;
-/// Pages are taken at least this often.
+/// The longest time between two reads.
 const TAKEN_EVERY: Duration = Duration::from_millis(100);
 
-/// What pumps of all CPUs and their owner share.
+/// State that the pumps of all CPUs and their owner share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
-    /// Whether the rest is to be read: recording has stopped.
+    /// Whether recording has stopped, so that pumps read the rest and end.
     pub is_stopping: AtomicBool,
     /// Whether the disk is full.
     pub is_full: AtomicBool,
-    /// Bytes that are in the files.
+    /// Bytes in the files.
     pub bytes: AtomicU64,
 }
 
-/// Pages of a CPU on their way to a file.
+/// Moves the pages of a CPU to a file.
 pub(crate) struct Pump<'a> {
-    /// Where they come from.
+    /// The source of the pages.
     pub pages: &'a Pages,
-    /// Where they are written.
+    /// The file to which they are written.
     pub out: &'a File,
     /// Size of a page in bytes.
     pub page_size: usize,
-    /// Whether pages that are not full are taken at once: somebody waits for their events.
+    /// Whether pages that are not yet full are read at once, because a search waits for their events.
     pub is_eager: bool,
-    /// Bytes that are in the file.
+    /// Bytes of whole pages in the file.
     pub taken: &'a AtomicU64,
-    /// What all pumps share.
+    /// State that all pumps share.
     pub shared: &'a Shared,
 }
 
-/// Waits until a CPU's buffer is full enough, or for a while.
+/// Waits until a CPU's buffer is as full as `buffer_percent` requires, at most [`TAKEN_EVERY`].
 pub(crate) fn wait_for_pages(pages: &File) {
     let mut fds = [PollFd::new(pages, PollFlags::IN)];
     let limit = Timespec::try_from(TAKEN_EVERY).ok();
@@ -56,18 +56,18 @@ pub(crate) fn wait_for_pages(pages: &File) {
 }
 
 impl Pump<'_> {
-    /// Moves pages until recording has stopped and the buffer is empty, or the disk is full. Returns the number of bytes
-    /// in the file.
+    /// Moves pages until recording has stopped and the buffer is empty, or until the disk is full. Returns the number
+    /// of bytes in the file.
     ///
     /// # Errors
-    /// Those of the calls, but for a full disk.
+    /// If a system call fails, except because the disk is full.
     pub(crate) fn run(&self) -> std::io::Result<u64> {
         let result = match self.pages {
             Pages::Kernel(pages) => self.run_kernel(pages),
             Pages::Stream(pages) => self.run_stream(pages),
         };
         match result {
-            // The pages until then are in the file.
+            // The pages before this one are in the file.
             Err(error) if error.kind() == ErrorKind::StorageFull => {
                 self.shared.is_full.store(true, Ordering::Release);
                 Ok(self.taken.load(Ordering::Acquire))
@@ -76,7 +76,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Moves what a stream brings until it ends.
+    /// Moves the pages of a stream until it ends.
     fn run_stream(&self, mut pages: &File) -> std::io::Result<u64> {
         let mut buffer = vec![0; PIPE_BYTES];
         let mut at = 0;
@@ -98,7 +98,7 @@ impl Pump<'_> {
 
     fn run_kernel(&self, pages: &File) -> std::io::Result<u64> {
         let (pipe, into_pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A smaller pipe is slower, not wrong.
+        // If the pipe stays smaller, moving is only slower.
         let _smaller = fcntl_setpipe_size(&into_pipe, PIPE_BYTES);
         let mut at = 0_u64;
         loop {
@@ -108,7 +108,7 @@ impl Pump<'_> {
                 true => self.take_rest(pages, &mut at),
                 false => Ok(()),
             });
-            // A page that is not whole in the file is no page.
+            // Only whole pages count: the last page may be cut.
             self.taken
                 .store(at - at % self.page_size as u64, Ordering::Release);
             moved?;
@@ -122,7 +122,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Moves all pages that are full.
+    /// Moves all full pages.
     fn take_full_pages(
         &self,
         pages: &File,
@@ -133,7 +133,7 @@ impl Pump<'_> {
         loop {
             let mut left = match splice(pages, None, into_pipe, None, PIPE_BYTES, flags) {
                 Ok(0) | Err(Errno::AGAIN | Errno::INTR) => return Ok(()),
-                // The CPU is not there, or its buffer was never made.
+                // The CPU is offline, or its buffer was never allocated.
                 Err(Errno::NODEV | Errno::INVAL) => return Ok(()),
                 Ok(count) => count,
                 Err(error) => return Err(error.into()),
@@ -146,7 +146,7 @@ impl Pump<'_> {
         }
     }
 
-    /// Reads the pages that are not full.
+    /// Reads the pages that are not yet full.
     fn take_rest(&self, mut pages: &File, at: &mut u64) -> std::io::Result<()> {
         let mut page = vec![0; self.page_size];
         loop {

@@ -10,10 +10,10 @@ use super::session::{Rights, Session, drop_rights};
 use super::to_file::to_file;
 use super::trouble::RecordError;
 
-/// Records. Calls `report` now and then; ends when `is_stopped` is set, or as planned.
+/// Records until `is_stopped` is set or the planned end. Calls `report` regularly.
 ///
 /// # Errors
-/// If nothing was recorded; then nothing is left in the kernel and no file.
+/// If nothing was recorded: then the kernel is as before, and there is no file.
 pub fn record(
     plan: &Plan,
     is_stopped: &AtomicBool,
@@ -26,7 +26,7 @@ pub fn record(
     let mut session = match plan.on.as_slice() {
         [] => Session::start(&plan.order)?,
         on => {
-            // On another machine, nothing here needs rights.
+            // Recording another machine needs no rights here.
             give_up()?;
             Session::start_on(on, &plan.order)?
         }
@@ -36,7 +36,7 @@ pub fn record(
         let cpus = std::mem::take(&mut session.cpus);
         let mut names = Names::default();
         session.add_names(&mut names);
-        // Setting up takes a while; a recording without an event is of no use.
+        // The signal came during set-up: the recording would contain no event.
         if is_stopped.load(Ordering::Relaxed) {
             return Err(RecordError::Stopped);
         }

@@ -1,4 +1,4 @@
-//! The last stretch of a recording, in memory: pages of each CPU, the oldest dropped first.
+//! The last pages of each CPU of a recording, in memory; the oldest pages are dropped first.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,12 +11,12 @@ use super::pump::{Shared, wait_for_pages};
 use super::source::Pages;
 use super::trigger::FreshPages;
 
-/// How much is kept.
+/// How many pages are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The time that is kept, if the clock counts nanoseconds.
+    /// The duration that is kept; `None` if the clock does not count nanoseconds.
     pub keep: Option<Duration>,
-    /// The bytes that are kept of each CPU.
+    /// Maximum number of bytes that are kept of each CPU.
     pub bytes: usize,
     /// Size of a page in bytes.
     pub page_size: usize,
@@ -34,12 +34,12 @@ pub(crate) struct CpuRing {
 #[derive(Debug, Default)]
 struct State {
     pages: VecDeque<Arc<Vec<u8>>>,
-    /// Pages that the trigger has not seen.
+    /// Pages that the trigger has not searched.
     fresh: Vec<u8>,
 }
 
 impl CpuRing {
-    /// No page yet.
+    /// Returns a ring without pages.
     #[must_use]
     pub(crate) fn new(cpu: u32, limits: Limits) -> CpuRing {
         CpuRing {
@@ -49,7 +49,7 @@ impl CpuRing {
         }
     }
 
-    /// Takes pages from the kernel until recording has stopped.
+    /// Reads pages from the kernel until recording has stopped.
     ///
     /// # Errors
     /// Those of read(2).
@@ -103,7 +103,7 @@ impl CpuRing {
 
     fn push(&self, page: Vec<u8>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // A trigger that is slower than the events misses pages instead of taking memory for them.
+        // If the trigger is slower than the events, it misses pages: memory does not grow.
         if state.fresh.len() < self.limits.bytes {
             state.fresh.extend_from_slice(&page);
         }
@@ -112,7 +112,7 @@ impl CpuRing {
         let most = (self.limits.bytes / self.limits.page_size.max(1)).max(1);
         let keep = self.limits.keep.map(|keep| keep.as_nanos() as u64);
         while state.pages.len() > 1 {
-            // The events of the first page end where those of the second one start.
+            // All events of the first page are before the start of the second page.
             let second = state.pages.get(1).map_or(0, |page| time_of(page));
             let is_old = keep.is_some_and(|keep| newest.saturating_sub(second) > keep);
             if !is_old && state.pages.len() <= most {
@@ -122,7 +122,7 @@ impl CpuRing {
         }
     }
 
-    /// Returns the pages that came since the last call.
+    /// Returns the pages that were added since the last call.
     pub(crate) fn take_fresh(&self) -> FreshPages {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         FreshPages {
@@ -131,14 +131,14 @@ impl CpuRing {
         }
     }
 
-    /// Returns all pages that are kept.
+    /// Returns all kept pages.
     #[must_use]
     pub(crate) fn pages(&self) -> Vec<Arc<Vec<u8>>> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.pages.iter().cloned().collect()
     }
 
-    /// Returns the times of the oldest and the newest page, in the clock's unit.
+    /// Returns the start times of the oldest and the newest page, in the clock's unit.
     #[must_use]
     pub(crate) fn span(&self) -> Option<(u64, u64)> {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +146,7 @@ impl CpuRing {
     }
 }
 
-/// Returns the time span that all rings together hold.
+/// Returns the duration from the oldest to the newest page of all rings.
 #[must_use]
 pub(crate) fn held(rings: &[CpuRing]) -> Duration {
     let spans = rings.iter().filter_map(CpuRing::span);
@@ -155,7 +155,7 @@ pub(crate) fn held(rings: &[CpuRing]) -> Duration {
     Duration::from_nanos(newest.saturating_sub(oldest))
 }
 
-/// Returns the time at the start of a page.
+/// Returns the start time of a page.
 fn time_of(page: &[u8]) -> u64 {
     page.first_chunk()
         .map_or(0, |time| u64::from_ne_bytes(*time))

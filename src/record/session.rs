@@ -1,4 +1,4 @@
-//! The process with the rights, and the open files that it hands over.
+//! The process that has the rights (`threadline-tracer`), and the open files that it hands over.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,7 +18,7 @@ use crate::tracefs::instance::Instance;
 use crate::tracefs::order::Order;
 use crate::tracefs::shell::{Shell, Stream, pages_line};
 
-/// An instance of the ring buffer that is ready to record, seen from the process without rights.
+/// An instance of the ring buffer that is ready to record, as the process without rights uses it.
 pub(crate) struct Session {
     host: Host,
     /// The text of `trace_clock`.
@@ -28,15 +28,15 @@ pub(crate) struct Session {
     formats: Option<Vec<SectionText>>,
 }
 
-/// Who has the instance.
+/// Which process owns the instance.
 enum Host {
-    /// The process with the rights.
+    /// `threadline-tracer` on this machine.
     Here {
         channel: Channel,
         tracer: Child,
         switch: File,
     },
-    /// A shell of another machine.
+    /// A shell on another machine.
     There {
         shell: Arc<Shell>,
         instance: Instance,
@@ -47,24 +47,24 @@ enum Host {
 /// A shell on another machine that sends pages.
 struct PageStream {
     child: Child,
-    /// The shell's process number there.
+    /// The shell's process id on that machine.
     number: String,
 }
 
-/// Whether the rights of root are given up once the process that needs them was started.
+/// Whether the rights of root are given up after the process that needs them was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
-    /// They are given up for those of the user who called sudo, if there is one.
+    /// This process gets the rights of the user who called sudo, if there is one.
     GivenUp,
-    /// They are kept.
+    /// This process keeps its rights.
     Kept,
 }
 
-/// Returns the path of the program that has the rights: beside this one.
+/// Returns the path of `threadline-tracer`, which is in the folder of this program.
 pub(crate) fn tracer_path() -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     let beside = own.with_file_name("threadline-tracer");
-    // Tests are in a folder below the programs.
+    // Test programs are in a folder below the folder of the programs.
     let above = own
         .ancestors()
         .nth(2)
@@ -76,10 +76,10 @@ pub(crate) fn tracer_path() -> PathBuf {
 }
 
 impl Session {
-    /// Starts the process with the rights, which sets an instance up as ordered.
+    /// Starts `threadline-tracer`, which sets up an instance as `order` requires.
     ///
     /// # Errors
-    /// If it cannot be started, or refuses.
+    /// If the process cannot be started, or refuses the order.
     pub(crate) fn start(order: &Order) -> Result<Session, RecordError> {
         let (channel, theirs) = Channel::pair()?;
         let path = tracer_path();
@@ -123,10 +123,10 @@ impl Session {
         })
     }
 
-    /// Sets an instance up on the machine on which `on` gives a shell.
+    /// Sets up an instance on another machine; `on` is the command that opens a shell there.
     ///
     /// # Errors
-    /// If there is no such shell, or the kernel there refuses.
+    /// If the shell cannot be started, or the kernel of that machine refuses the order.
     pub(crate) fn start_on(on: &[OsString], order: &Order) -> Result<Session, RecordError> {
         let shell = Shell::start(on).map_err(|error| {
             let name = on
@@ -169,10 +169,10 @@ impl Session {
         })
     }
 
-    /// Starts (`1`) or stops (`0`) recording.
+    /// Starts (`to` is `1`) or stops (`0`) recording.
     ///
     /// # Errors
-    /// If the kernel cannot be told.
+    /// If the switch cannot be written.
     pub(crate) fn switch(&mut self, to: &str) -> Result<(), RecordError> {
         let refused = |trouble: Trouble| RecordError::Refused(trouble.to_string());
         match &mut self.host {
@@ -187,7 +187,7 @@ impl Session {
                     .set("tracing_on", to, "switch")
                     .map_err(refused)?;
                 if to == "0" {
-                    // Then readers get pages that are not full.
+                    // Now readers also get pages that are not full.
                     let _older_kernel = instance.folder.set("buffer_percent", "0", "fill level");
                     let numbers: Vec<&str> = streams.iter().map(|it| &*it.number).collect();
                     shell.run(&format!("sleep 1; kill {}", numbers.join(" ")))?;
@@ -200,7 +200,7 @@ impl Session {
     /// Returns the layout of pages and the formats of all events.
     ///
     /// # Errors
-    /// If they cannot be read any more.
+    /// If they can no longer be read.
     pub(crate) fn formats(&mut self) -> Result<&[SectionText], RecordError> {
         if self.formats.is_none() {
             self.formats = Some(match &self.host {
@@ -212,10 +212,10 @@ impl Session {
         Ok(self.formats.as_deref().unwrap_or(&[]))
     }
 
-    /// Returns symbols, printk formats and thread names as they are now.
+    /// Returns the current symbols, printk formats and thread names.
     ///
     /// # Errors
-    /// If they cannot be read any more.
+    /// If they can no longer be read.
     pub(crate) fn names(&mut self) -> Result<Vec<SectionText>, RecordError> {
         self.formats()?;
         match &self.host {
@@ -227,7 +227,7 @@ impl Session {
         }
     }
 
-    /// Adds the names of all threads that live now.
+    /// Adds the names of all living threads.
     pub(crate) fn add_names(&self, names: &mut Names) {
         match &self.host {
             Host::Here { .. } => names.add_living(),
@@ -240,7 +240,7 @@ impl Session {
         }
     }
 
-    /// Returns name and version of the machine: `Linux HOST RELEASE MACHINE`.
+    /// Returns the name and version of the machine's kernel: `Linux HOST RELEASE MACHINE`.
     pub(crate) fn machine(&self) -> String {
         match &self.host {
             Host::Here { .. } => {
@@ -262,7 +262,7 @@ impl Session {
         }
     }
 
-    /// Returns whether the instance is still there.
+    /// Returns whether the process that owns the instance still runs.
     pub(crate) fn is_alive(&mut self) -> bool {
         match &mut self.host {
             Host::Here { tracer, .. } => matches!(tracer.try_wait(), Ok(None)),
@@ -273,7 +273,7 @@ impl Session {
         }
     }
 
-    /// Has the kernel put back as it was, and waits until it is.
+    /// Restores the kernel's state, and waits until that is done.
     pub(crate) fn close(self) {
         // An instance cannot be removed while its files are open.
         drop(self.cpus);
@@ -313,14 +313,14 @@ fn expect(channel: &Channel, what: &str) -> Result<Vec<u8>, RecordError> {
     Err(RecordError::TracerGone)
 }
 
-/// The process with the rights until it is ready.
+/// `threadline-tracer` while it sets up the instance.
 struct Started {
     tracer: Child,
     channel: Channel,
 }
 
 impl Started {
-    /// Returns the next message; errors if it is a refusal.
+    /// Returns the next message. Errors if the message is a refusal.
     fn receive(&mut self) -> Result<Message, RecordError> {
         let Some(message) = self.channel.receive()? else {
             return Err(RecordError::TracerGone);
@@ -328,7 +328,7 @@ impl Started {
         match message.text.strip_prefix("refused ") {
             Some(sentence) => {
                 let sentence = sentence.to_owned();
-                // It has put everything back when it ends.
+                // The process restores everything before it ends.
                 let _ended = self.tracer.wait();
                 Err(RecordError::Refused(sentence))
             }
@@ -342,17 +342,17 @@ impl Started {
     }
 }
 
-/// Returns the words of a message after its first one.
+/// Returns the words of a message after `first`, its first word.
 fn words_of<'a>(message: &'a Message, first: &str) -> &'a str {
     let words = message.text.strip_prefix(first).unwrap_or("");
     words.trim()
 }
 
-/// Gives up the rights of root for those of the user who called sudo; does nothing without one. Threads that were started
-/// before keep theirs: call it before any other thread.
+/// Replaces the rights of root by those of the user who called sudo; does nothing if there is no such user. Must be
+/// called before this process starts other threads: they would keep their rights.
 ///
 /// # Errors
-/// Those of setresuid(2) and the like.
+/// Those of setresuid(2) and similar calls.
 pub fn drop_rights() -> std::io::Result<()> {
     use rustix::process::{Gid, Uid, geteuid};
     use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};

@@ -9,30 +9,30 @@ use crate::tracefs::folder::Folder;
 pub(crate) struct CpuSource {
     /// Number of the CPU.
     pub cpu: u32,
-    /// Its pages.
+    /// The CPU's pages.
     pub pages: Pages,
-    /// Its counts.
+    /// The CPU's counts.
     pub stats: Stats,
 }
 
 /// The pages of a CPU.
 pub(crate) enum Pages {
-    /// `trace_pipe_raw`, opened without waiting.
+    /// `trace_pipe_raw`, opened in non-blocking mode.
     Kernel(File),
-    /// A pipe with whole pages, one after the other, until it ends.
+    /// A pipe that contains whole pages until it ends.
     Stream(File),
 }
 
 /// The counts of a CPU.
 pub(crate) enum Stats {
-    /// `stats`.
+    /// The open file `stats`.
     Here(File),
     /// The folder of an instance on another machine.
     There(Folder),
 }
 
 impl CpuSource {
-    /// Returns the text of the counts; empty if the kernel has none, as of a CPU that is gone.
+    /// Returns the text of the counts; empty if the kernel has none, for example because the CPU is offline.
     #[must_use]
     pub(crate) fn counts(&self) -> String {
         match &self.stats {

@@ -1,4 +1,4 @@
-//! A recording whose pages go to files at once.
+//! A recording that writes its pages to files at once.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -13,10 +13,10 @@ use super::trigger::{FreshPages, Trigger};
 use super::trouble::RecordError;
 use super::watch::{Subject, Watch};
 
-/// How often new pages are searched.
+/// How often new pages are searched for the trigger.
 pub(super) const SEARCH_EVERY: Duration = Duration::from_millis(100);
 
-/// Records until the end that is planned, and writes the file.
+/// Records until the planned end, then writes the file.
 pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
     let drafts = Drafts::beside(&desk.plan.target.path)?;
     let files: std::io::Result<Vec<File>> = desk.cpus.iter().map(|_| drafts.file()).collect();
@@ -81,7 +81,7 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
     })
 }
 
-/// Starts recording and waits until it is over.
+/// Starts recording and waits until the planned end or until the search matches.
 fn watch_files(
     desk: &mut Desk<'_>,
     watch: &mut Watch,
@@ -101,7 +101,7 @@ fn watch_files(
     Ok(())
 }
 
-/// Searches the pages that reached the files.
+/// Searches the pages that were written to the files.
 struct FileSearch<'a> {
     trigger: Trigger,
     files: &'a [File],

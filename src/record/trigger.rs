@@ -1,9 +1,9 @@
-//! An expression that is looked for in events while they are recorded.
+//! Searches for an expression in events while they are recorded.
 //!
-//! New pages become a small trace.dat in memory, with the formats of the events that occur in them; it is opened and
-//! searched as any file. So an expression means what it means in a search: events, slices (`name == "vfs_read" && dur >
-//! 5ms`), states of threads (`state == runnable && dur > 5ms`: a wakeup latency). Pages of the last [`CARRIED`] are
-//! searched again with the new ones, for what began there.
+//! New pages are put in a small trace.dat in memory, with the formats of the events that occur in them; it is opened
+//! and searched like any file. So an expression has the same meaning as in a search: it finds events, slices (`name ==
+//! "vfs_read" && dur > 5ms`), and states of threads (`state == runnable && dur > 5ms`: a wakeup latency). Pages of the
+//! last [`CARRIED`] are searched again together with the new ones, to find what began in them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::tracedat::plan::{
 use crate::tracedat::sections::{FileHead, Packing};
 use crate::tracefs::head::{NATIVE, SectionText};
 
-/// Pages that are searched again with new ones are at most this old.
+/// Maximum age of pages that are searched again together with new ones.
 const CARRIED: Duration = Duration::from_millis(500);
 
 /// Pages of a CPU.
@@ -33,17 +33,17 @@ const CARRIED: Duration = Duration::from_millis(500);
 pub(crate) struct FreshPages {
     /// Number of the CPU.
     pub cpu: u32,
-    /// Whole pages, the oldest first.
+    /// Whole pages, oldest first.
     pub pages: Arc<Vec<u8>>,
 }
 
-/// An event's format.
+/// The format of an event.
 struct FormatText {
     system: String,
     text: Vec<u8>,
 }
 
-/// Looks for an expression.
+/// A search for an expression in new pages.
 pub(crate) struct Trigger {
     query: Query,
     headers: Vec<u8>,
@@ -53,11 +53,11 @@ pub(crate) struct Trigger {
     page_size: u32,
     layout: Layout,
     carried: Vec<(Instant, Vec<FreshPages>)>,
-    /// Time that was spent on looking.
+    /// Time spent on searching.
     pub spent: Duration,
 }
 
-/// What an expression is looked for in.
+/// The recording in which an expression is searched for.
 pub(crate) struct Stage<'a> {
     /// The sections with the formats of all events.
     pub sections: &'a [SectionText],
@@ -68,10 +68,10 @@ pub(crate) struct Stage<'a> {
 }
 
 impl Trigger {
-    /// Nothing was looked at yet.
+    /// Returns a trigger that has searched nothing yet.
     ///
     /// # Errors
-    /// If the expression asks for an event or a field that this kernel does not have.
+    /// If the expression names an event or a field that this kernel does not have.
     pub(crate) fn new(
         expression: Expression,
         stage: &Stage<'_>,
@@ -97,14 +97,14 @@ impl Trigger {
             carried: Vec::new(),
             spent: Duration::ZERO,
         };
-        // Without pages all formats are known: what is unknown then, is never found.
+        // A file without pages but with all formats: a name that is unknown in it can never match.
         let all: Vec<u16> = trigger.formats.keys().copied().collect();
         trigger.search(&trigger.small_file(&[], &all))?;
         trigger.spent = Duration::ZERO;
         Ok(trigger)
     }
 
-    /// Looks at new pages; returns whether anything matches.
+    /// Searches new pages; returns whether anything matches.
     pub(crate) fn matches(&mut self, fresh: Vec<FreshPages>) -> bool {
         if fresh.iter().all(|cpu| cpu.pages.is_empty()) {
             return false;
@@ -140,13 +140,13 @@ impl Trigger {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let found = search(trace, reader, &self.query, &job, &mut |_| {})?;
         match found.unknown {
-            // Events that have not occurred yet are unknown to a small file, not to the kernel.
+            // An event that has not occurred yet is unknown in the small file, but not to the kernel.
             Some(error) if trace.events.is_empty() => Err(error),
             _ => Ok(found.total() > 0),
         }
     }
 
-    /// Returns the numbers of all events in the pages.
+    /// Returns the ids of all events in the pages.
     fn ids_in(&self, pages: &[(u32, Vec<u8>)]) -> Vec<u16> {
         match NATIVE {
             Endian::Little => self.ids_as::<crate::base::Little>(pages),
@@ -176,7 +176,7 @@ impl Trigger {
             .collect()
     }
 
-    /// Returns a trace.dat with these pages, and the formats of these events.
+    /// Returns a trace.dat with these pages, and the formats of the events with these ids.
     fn small_file(&self, pages: &[(u32, Vec<u8>)], ids: &[u16]) -> Vec<u8> {
         let mut systems: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
         for format in ids.iter().filter_map(|id| self.formats.get(id)) {
@@ -243,17 +243,17 @@ impl Trigger {
     }
 }
 
-/// Returns the layout of pages, from the body of the section with it.
+/// Returns the layout of pages, from the body of the section that contains `header_page`.
 fn header_page(headers: &[u8]) -> Option<HeaderPage> {
     let text = headers.strip_prefix(b"header_page\0")?;
     let (size, text) = text.split_first_chunk::<8>()?;
     HeaderPage::parse(text.get(..u64::from_ne_bytes(*size) as usize)?)
 }
 
-/// Returns the formats in the body of the section with those of all systems, by the numbers of their events.
+/// Returns the formats in the body of the section with the formats of all systems, by event id.
 fn formats_in(body: &[u8]) -> BTreeMap<u16, FormatText> {
     let mut found = BTreeMap::new();
-    // The bytes are this program's own: what does not fit ends the list.
+    // This program wrote the bytes itself: bytes that do not match end the list.
     let _end = read_formats(body, &mut found);
     found
 }

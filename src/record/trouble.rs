@@ -5,34 +5,34 @@ use std::path::PathBuf;
 
 use crate::base::atomic_file::FileError;
 
-/// Why nothing was recorded. Nothing is left behind in the kernel, and no file.
+/// Why nothing was recorded. The kernel is as before, and there is no file.
 #[derive(Debug)]
 pub enum RecordError {
-    /// The process with the rights refused the order; its sentence.
+    /// `threadline-tracer` refused the order, with this sentence.
     Refused(String),
-    /// The program that has the rights could not be started.
+    /// `threadline-tracer` could not be started.
     NoTracer {
-        /// Its path.
+        /// The path of the program.
         path: PathBuf,
-        /// The error.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// It was stopped before it began.
+    /// The user stopped the recording before it began.
     Stopped,
-    /// The process with the rights ended early.
+    /// `threadline-tracer` ended early.
     TracerGone,
-    /// The expression of a trigger asks for what this kernel does not have; a sentence with its place.
+    /// The expression of a trigger names something that this kernel does not have; a sentence that marks its position.
     Expression(String),
-    /// The command could not be started.
+    /// The command to record could not be started.
     Command {
-        /// The command.
+        /// The name of the program.
         name: String,
-        /// The error.
+        /// The error of the system.
         error: std::io::Error,
     },
     /// The output file exists already.
     Exists(PathBuf),
-    /// Writing failed, or another call of the system.
+    /// A write or another system call failed.
     Io(std::io::Error),
 }
 

@@ -9,15 +9,15 @@ use super::desk::{Desk, Situation};
 use super::trouble::RecordError;
 use crate::tracefs::shell;
 
-/// How often the state of a recording is looked at.
+/// How often the state of a recording is checked.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How often the state is reported.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 
-/// The command that is recorded.
+/// The recorded command.
 pub(super) struct Subject {
     child: Option<Child>,
-    /// How it ended.
+    /// Its exit status, once it ended.
     pub status: Option<ExitStatus>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// It starts now.
+    /// Starts the time now.
     pub(super) fn new() -> Watch {
         let start = Instant::now();
         let reported = start;
@@ -66,8 +66,8 @@ impl Watch {
         self.start.elapsed()
     }
 
-    /// Waits a moment; returns whether the recording is over. Reports how far it is, where `held` is the time that a
-    /// flight recorder holds.
+    /// Waits a moment; returns whether the recording is over. Reports the progress regularly; `held` returns the
+    /// duration that a flight recorder holds.
     pub(super) fn is_over(
         &mut self,
         desk: &mut Desk<'_>,

@@ -1,8 +1,8 @@
-//! Numbers and texts in the byte order of a file.
+//! Writes numbers and texts in the byte order of a file.
 
 use crate::base::Endian;
 
-/// Bytes of a file that are put together in memory.
+/// Bytes of a file that are assembled in memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Bytes {
     endian: Endian,
@@ -11,7 +11,7 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
-    /// No bytes yet; numbers will be in this order.
+    /// Returns an empty list of bytes; numbers will be written in this byte order.
     #[must_use]
     pub fn new(endian: Endian) -> Bytes {
         let all = Vec::new();

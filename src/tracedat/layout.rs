@@ -1,5 +1,5 @@
-//! The numbers of trace.dat: magic, ids of sections and options, bits of a page. Reader, exporter and recorder use this
-//! one definition.
+//! The constants of trace.dat: magic, ids of sections and options, bits of a page. Reader, exporter and recorder use
+//! this one definition.
 
 /// The bytes that every trace.dat starts with.
 pub(crate) const MAGIC: [u8; 10] = *b"\x17\x08\x44tracing";
@@ -13,17 +13,17 @@ pub(crate) const IS_PACKED: u16 = 1;
 /// The number of pages that trace-cmd compresses together.
 pub(crate) const CHUNK_PAGES: usize = 10;
 
-/// The ids of sections and options; those from 16 on are of both.
+/// The ids of sections and options; ids from 16 on are used for both.
 pub mod id {
-    /// End of the options; in version 7, followed by the file offset of the next ones.
+    /// End of the options; in version 7, followed by the file offset of the next options.
     pub(crate) const DONE: u16 = 0;
     /// Offset of the trace's clock from the wall clock.
     pub(crate) const DATE: u16 = 1;
     /// A CPU's statistics as text.
     pub(crate) const CPUSTAT: u16 = 2;
-    /// A buffer's name and the place of its pages.
+    /// A buffer's name and the position of its pages.
     pub(crate) const BUFFER: u16 = 3;
-    /// The kernel's list of clocks, the chosen one in brackets.
+    /// The kernel's list of clocks, with the chosen one in brackets.
     pub(crate) const TRACECLOCK: u16 = 4;
     /// The output of `uname`.
     pub(crate) const UNAME: u16 = 5;
@@ -91,7 +91,7 @@ pub enum Lost {
 
 /// The bits of a page's commit counter and of its records' headers.
 pub(crate) mod bits {
-    /// The bits of `commit` that hold the number of bytes of records.
+    /// The bits of `commit` that contain the number of bytes of records.
     pub(crate) const COMMIT_BYTES: u64 = 0x07ff_ffff;
     /// The bit of `commit` that is set if events were lost before the page.
     pub(crate) const HAS_LOST: u64 = 1 << 31;
@@ -100,13 +100,13 @@ pub(crate) mod bits {
 
     /// The number of bits of a time delta in a record's header.
     pub(crate) const DELTA_BITS: u32 = 27;
-    /// The greatest time delta of a record's header.
+    /// The largest time delta of a record's header.
     pub(crate) const MAX_DELTA: u64 = (1 << DELTA_BITS) - 1;
-    /// Type of a record whose length is in the word after its header; types up to `MAX_WORDS` are lengths.
+    /// Type of a record whose length is in the word after its header; types from 1 to `MAX_WORDS` are lengths.
     pub(crate) const LONG: u32 = 0;
-    /// The greatest type that is a length in words of 4 bytes.
+    /// The largest type that is a length in words of 4 bytes.
     pub(crate) const MAX_WORDS: u32 = 28;
-    /// Type of bytes to skip.
+    /// Type of bytes that are skipped.
     pub(crate) const PADDING: u32 = 29;
     /// Type of a delta whose upper bits are in the next word.
     pub(crate) const TIME_EXTEND: u32 = 30;

@@ -1,16 +1,15 @@
-//! Single records of a CPU in, ring-buffer pages out.
+//! Builds ring-buffer pages from single records of a CPU.
 //!
 //! ```text
 //! time u64 | commit: 4 or 8 bytes | records | number of lost events, if known | zeros up to the page's size
 //! ```
 //!
-//! Records keep their payloads; times become deltas to the record before, with a time extension where 27 bits do not
-//! suffice.
+//! Payloads are kept; times become deltas to the previous record, with a time extension if 27 bits do not suffice.
 
 use super::layout::{Layout, Lost, bits};
 use crate::base::Endian;
 
-/// Makes pages of records.
+/// Builds pages from records.
 #[derive(Clone, Debug)]
 pub struct PageWriter {
     endian: Endian,
@@ -18,14 +17,14 @@ pub struct PageWriter {
     page_size: usize,
     /// The finished pages, and the one that is being filled.
     pages: Vec<u8>,
-    /// Offset in `pages` of the page that is being filled; `None` before the first.
+    /// Offset in `pages` of the page that is being filled; `None` before the first page.
     open: Option<usize>,
     lost: Lost,
     last_time: u64,
 }
 
 impl PageWriter {
-    /// No page yet; pages will have `page_size` bytes.
+    /// Returns a writer without pages; pages will have `page_size` bytes.
     #[must_use]
     pub fn new(endian: Endian, layout: Layout, page_size: usize) -> PageWriter {
         PageWriter {
@@ -39,9 +38,10 @@ impl PageWriter {
         }
     }
 
-    /// Adds a record. `lost`: whether events were lost just before it. Returns whether it fits into a page at all.
+    /// Adds a record. `lost` states whether events were lost just before it. Returns `false` if the record is too large
+    /// for a page.
     pub fn push(&mut self, time: u64, payload: &[u8], lost: Lost) -> bool {
-        // Room for the head of the page, and for the number of lost events after the records.
+        // The head of the page, and the number of lost events after the records, need room too.
         let least = self.layout.data + self.layout.commit_size;
         if least + record_bytes(payload.len()) > self.page_size {
             return false;
@@ -53,7 +53,7 @@ impl PageWriter {
             let used = self.pages.len() - start;
             used + needed + self.layout.commit_size <= self.page_size
         });
-        // A time that goes back starts a page, as do losses: only a page's head can state them.
+        // A time that decreases, or a loss, starts a new page: only the head of a page can state either.
         let delta = if !fits || lost != Lost::No || time < self.last_time {
             self.close();
             self.start(time, lost);
@@ -89,7 +89,7 @@ impl PageWriter {
         (self.lost, self.last_time) = (lost, time);
     }
 
-    /// Writes the commit counter of the open page and fills the page up.
+    /// Writes the commit counter of the open page, and fills the page with zeros.
     fn close(&mut self) {
         let Some(start) = self.open.take() else {
             return;
@@ -154,7 +154,7 @@ impl PageWriter {
     }
 }
 
-/// The size of a record in a page, in bytes, without a time extension.
+/// Returns the size of a record in a page, in bytes, without a time extension.
 fn record_bytes(payload: usize) -> usize {
     8 + payload.next_multiple_of(4)
 }

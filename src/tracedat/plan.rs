@@ -1,8 +1,8 @@
-//! Where everything is in a file of version 7 whose sizes are known: its contents without the pages in, the bytes around
-//! the pages out.
+//! Computes the position of everything in a file of version 7: takes the contents and the sizes of the pages, and
+//! returns the bytes around the pages.
 //!
 //! ```text
-//! head | metadata sections | per buffer: section head, pages of each CPU from a multiple of the page size on
+//! head | metadata sections | per buffer: section head, pages of each CPU, aligned to the page size
 //! | options | names of sections
 //! ```
 
@@ -11,14 +11,14 @@ use super::sections::{
     BufferPlace, CpuPlace, Descriptions, FileHead, OptionList, Packing, section_head,
 };
 
-/// The contents of a file, without the pages.
+/// The contents of a file, except the pages.
 #[derive(Clone, Debug)]
 pub struct FileContents<'a> {
-    /// What the head states.
+    /// The values in the file's head.
     pub head: FileHead,
     /// The metadata.
     pub sections: Vec<SectionBody<'a>>,
-    /// All options but the places of sections and buffers.
+    /// All options except the positions of sections and buffers.
     pub options: Vec<OptionData<'a>>,
     /// The buffers.
     pub buffers: Vec<BufferContents>,
@@ -68,7 +68,7 @@ pub struct CpuSize {
     pub size: u64,
 }
 
-/// A file with the place of everything in it.
+/// A file with the position of everything in it.
 #[derive(Clone, Debug)]
 pub struct FilePlan {
     /// The bytes before the first buffer.
@@ -81,17 +81,17 @@ pub struct FilePlan {
     pub size: u64,
 }
 
-/// A buffer with its place in the file.
+/// A buffer with its position in the file.
 #[derive(Clone, Debug)]
 pub struct PlannedBuffer {
     /// The head of its section.
     pub head: Vec<u8>,
-    /// Where its CPUs' data are; zeros fill up to each.
+    /// The positions of its CPUs' data; the gap before each is filled with zeros.
     pub cpus: Vec<CpuPlace>,
 }
 
 impl FilePlan {
-    /// Decides where everything is.
+    /// Computes the positions.
     #[must_use]
     pub fn new(contents: &FileContents<'_>) -> FilePlan {
         let endian = contents.head.endian;

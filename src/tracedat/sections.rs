@@ -1,4 +1,4 @@
-//! The parts of a trace.dat of version 7 as bytes: the file's head, sections, options, the texts of the metadata.
+//! Writes the parts of a trace.dat of version 7: the file's head, sections, options, and the texts of the metadata.
 //!
 //! ```text
 //! magic | "7" NUL | endian u8 | long size u8 | page size u32 | codec NUL, its version NUL | offset of the options u64
@@ -6,13 +6,13 @@
 //! option:  id u16 | size u32 | data                     the last one has id 0 and the offset of the next options
 //! ```
 //!
-//! The order of the sections and where the pages are is decided by the caller. What is compressed is compressed already.
+//! The caller decides the order of the sections and the positions of the pages, and compresses bodies beforehand.
 
 use super::bytes::Bytes;
 use super::layout::{IS_PACKED, MAGIC, id};
 use crate::base::Endian;
 
-/// What a file's head states.
+/// The values in a file's head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileHead {
     /// Byte order of all numbers and of the pages.
@@ -44,14 +44,14 @@ impl FileHead {
         out.all
     }
 
-    /// Size of the head in bytes.
+    /// Returns the size of the head in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.bytes(0).len() as u64
     }
 }
 
-/// Names of sections for people. A section refers to its name by the name's offset in the section STRINGS.
+/// Names of sections for people. A section refers to its name by the name's offset in the section `STRINGS`.
 #[derive(Clone, Debug, Default)]
 pub struct Descriptions {
     bytes: Vec<u8>,
@@ -65,7 +65,7 @@ impl Descriptions {
         at
     }
 
-    /// Returns the section with all names. It is the last one of a file.
+    /// Returns the section with all names, which is the last one of a file.
     #[must_use]
     pub fn section(mut self, endian: Endian) -> Vec<u8> {
         let description = self.add("strings");
@@ -83,12 +83,12 @@ impl Descriptions {
 pub enum Packing {
     /// The body is stored as it is.
     Plain,
-    /// The body is compressed, and its sizes come first; or each CPU's pages are.
+    /// The body is compressed, with its sizes before it; or the pages of each CPU are.
     Packed,
 }
 
 impl Packing {
-    /// Returns what the flags of a section's header state.
+    /// Returns the compression that the flags of a section's header state.
     #[must_use]
     pub(crate) fn of_flags(flags: u16) -> Packing {
         match flags & IS_PACKED {
@@ -147,7 +147,7 @@ pub struct OptionList {
 }
 
 impl OptionList {
-    /// An empty list.
+    /// Returns an empty list.
     #[must_use]
     pub fn new(endian: Endian) -> OptionList {
         OptionList {
@@ -190,7 +190,7 @@ impl OptionList {
         self.push(id::BUFFER, &data.all);
     }
 
-    /// Returns the section with the list, which is the last list of its file.
+    /// Returns the section with this list; it is the last section of options in its file.
     #[must_use]
     pub fn section(mut self, endian: Endian, names: &mut Descriptions) -> Vec<u8> {
         self.push_u64(id::DONE, 0);
@@ -201,7 +201,7 @@ impl OptionList {
     }
 }
 
-/// Where a buffer's pages are in the file.
+/// The position of a buffer's pages in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BufferPlace {
     /// File offset of the buffer's section.
@@ -216,7 +216,7 @@ pub struct BufferPlace {
     pub cpus: Vec<CpuPlace>,
 }
 
-/// Where the pages of a CPU are in the file.
+/// The position of a CPU's pages in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuPlace {
     /// Number of the CPU.

@@ -1,17 +1,17 @@
-//! The events that the kernel offers, and which of them a pattern means.
+//! The events that the kernel offers, and which of them match a pattern.
 
 use super::folder::{Folder, Trouble};
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EventName {
-    /// Its system, e.g. `sched`.
+    /// Its system, for example `sched`.
     pub system: String,
-    /// Its name, e.g. `sched_switch`.
+    /// Its name, for example `sched_switch`.
     pub name: String,
 }
 
-/// What a pattern means.
+/// The events that a pattern matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// All events of a system.
@@ -20,20 +20,20 @@ pub(crate) enum Meaning {
     Events(Vec<EventName>),
 }
 
-/// Returns all events that can be switched on, sorted.
+/// Returns all events that can be enabled, sorted.
 #[must_use]
 pub fn events(top: &Folder) -> Vec<EventName> {
     let files = top.event_files("enable").into_iter();
     let events = files.filter_map(|file| {
         let mut words = file.split('/').skip(1);
         let (system, name) = (words.next()?.to_owned(), words.next()?.to_owned());
-        // ftrace's own events have formats, but are switched on by tracers.
+        // The events of ftrace itself have formats, but tracers enable them.
         (system != "ftrace").then_some(EventName { system, name })
     });
     events.collect()
 }
 
-/// Returns what a pattern means: `SYSTEM`, `SYSTEM:EVENT` or `EVENT`, with `*` for any characters.
+/// Returns the events that match a pattern: `SYSTEM`, `SYSTEM:EVENT` or `EVENT`, where `*` matches any characters.
 ///
 /// # Errors
 /// If no event matches.
@@ -91,7 +91,7 @@ fn near(all: &[EventName], name: &str) -> Vec<String> {
     near
 }
 
-/// Returns how many characters must be changed, added or removed to make one text of the other.
+/// Returns the edit distance: how many characters must be changed, added or removed to turn one text into the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -114,7 +114,7 @@ fn distance(one: &str, other: &str) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// Returns whether a text matches a pattern with stars.
+/// Returns whether a text matches a pattern with `*`.
 #[must_use]
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {

@@ -1,4 +1,4 @@
-//! Messages between the process with the rights and the one that records: a text with open files.
+//! Messages between `threadline-tracer` and the process that records: each is a text with open files.
 
 use std::io::{IoSlice, IoSliceMut, Read as _, Seek as _, SeekFrom, Write as _};
 use std::mem::MaybeUninit;
@@ -11,7 +11,7 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, SocketFlags, SocketType, recvmsg, sendmsg, socketpair,
 };
 
-/// The longest text of a message, in bytes.
+/// Maximum length of a message's text, in bytes.
 const MOST_TEXT: usize = 32 << 10;
 
 /// One end of a channel.
@@ -21,14 +21,14 @@ pub(crate) struct Channel(OwnedFd);
 /// A message.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Its first word is what it is about.
+    /// The text; its first word is the kind of the message.
     pub text: String,
-    /// Open files.
+    /// The open files.
     pub files: Vec<OwnedFd>,
 }
 
 impl Channel {
-    /// Makes both ends.
+    /// Returns a channel, and the other end of it.
     ///
     /// # Errors
     /// Those of socketpair(2).
@@ -42,7 +42,7 @@ impl Channel {
         Ok((Channel(one), other))
     }
 
-    /// The channel whose end this process was started with as standard input.
+    /// Returns the channel that this process got as standard input.
     ///
     /// # Errors
     /// If standard input is closed.
@@ -71,7 +71,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Receives a message; `None` if the other end is closed.
+    /// Receives a message; `None` if the other end was closed.
     ///
     /// # Errors
     /// Those of recvmsg(2).
@@ -99,10 +99,11 @@ impl Channel {
         Ok(Some(Message { text, files }))
     }
 
-    /// Waits until a message is there or the other end is closed; `false` if `limit` is over before.
+    /// Waits until a message arrives or the other end is closed. Returns `false` if `limit` passed or a signal came
+    /// first.
     ///
     /// # Errors
-    /// Those of poll(2), but for an interruption, which ends the wait.
+    /// Those of poll(2), except for an interruption by a signal.
     pub(crate) fn wait(&self, limit: Duration) -> std::io::Result<bool> {
         let mut fds = [PollFd::new(&self.0, PollFlags::IN)];
         let limit = Timespec::try_from(limit).ok();
@@ -113,10 +114,10 @@ impl Channel {
         }
     }
 
-    /// Sends bytes of any length as a file in memory.
+    /// Sends bytes of any length as a file in memory (memfd).
     ///
     /// # Errors
-    /// If there is no memory, or the other end is closed.
+    /// If there is not enough memory, or the other end is closed.
     pub(crate) fn send_bytes(&self, text: &str, bytes: &[u8]) -> std::io::Result<()> {
         let memory = rustix::fs::memfd_create("threadline", rustix::fs::MemfdFlags::CLOEXEC)?;
         let mut memory = std::fs::File::from(memory);

@@ -1,4 +1,4 @@
-//! Files of tracefs: found, read and written, and a sentence for everything that may fail.
+//! Finds, reads and writes files of tracefs; each possible failure has a sentence for the user.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -11,58 +11,58 @@ use super::shell::{Shell, quoted};
 
 /// Where tracefs usually is.
 const USUAL: &str = "/sys/kernel/tracing";
-/// The line between two files that a shell prints.
+/// The line that a shell prints between the texts of two files.
 const BETWEEN: &str = "@@next";
-/// Bytes that are read at once.
+/// Number of bytes that are read at once.
 const READ_BYTES: usize = 64 << 10;
 
-/// A folder of tracefs: its top, or an instance.
+/// A folder of tracefs: its top folder, or an instance.
 #[derive(Clone, Debug)]
 pub struct Folder {
     root: PathBuf,
-    /// The shell of another machine; `None`: this one.
+    /// The shell on another machine; `None`: this machine.
     shell: Option<Arc<Shell>>,
 }
 
-/// Why the kernel could not be told what to record.
+/// Why the kernel's tracing could not be set up.
 #[derive(Debug)]
 pub enum Trouble {
     /// No tracefs is mounted.
     NotMounted,
     /// The file cannot be opened without more rights.
     NotAllowed(PathBuf),
-    /// The kernel is locked down: not even root may.
+    /// The kernel is locked down: even root may not open the file.
     Locked(PathBuf),
-    /// The tracer works only at the top of tracefs, which others use.
+    /// The tracer works only in the top folder of tracefs, which another program uses.
     InUse,
-    /// No event has this name; the nearest names.
+    /// No event matches the pattern.
     NoSuchEvent {
-        /// What was asked for.
+        /// The pattern of the user.
         pattern: String,
         /// Events with similar names.
         near: Vec<String>,
     },
-    /// The kernel has no such file: it was built without something.
+    /// The kernel has no such file, because it was built without a feature.
     Absent {
-        /// What the user asked for.
+        /// What the user wanted.
         what: String,
         /// What the kernel lacks.
         lacks: String,
     },
-    /// The kernel refused a value.
+    /// The kernel refused a value that was written to a file.
     Refused {
-        /// What was to be set, e.g. `filter of sched:sched_switch`.
+        /// What the value is, for example `filter of sched:sched_switch`.
         what: String,
         /// The value.
         value: String,
-        /// The kernel's own words, if it has any.
+        /// The kernel's own error message, if there is one.
         words: Option<String>,
     },
-    /// The shell of another machine could not do something; its words.
+    /// A line in the shell of another machine failed.
     Shell {
-        /// What it was asked for.
+        /// What the line was for.
         what: String,
-        /// Its words.
+        /// The shell's error message.
         words: String,
     },
     /// Another error of the system.
@@ -126,10 +126,10 @@ impl fmt::Display for Trouble {
 impl std::error::Error for Trouble {}
 
 impl Folder {
-    /// Finds tracefs: at its usual place, else where it is mounted.
+    /// Finds tracefs: at its usual path, otherwise where it is mounted.
     ///
     /// # Errors
-    /// If it is not mounted, or this process may not look inside.
+    /// If it is not mounted, or this process may not read it.
     pub fn find() -> Result<Folder, Trouble> {
         let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         let mounted: Vec<&str> = mounts
@@ -151,10 +151,10 @@ impl Folder {
         folder.read("current_tracer").map(|_| folder)
     }
 
-    /// Finds tracefs on the machine that a shell is on.
+    /// Finds tracefs on the machine on which the shell runs.
     ///
     /// # Errors
-    /// If it is not mounted there, or the shell's user may not look inside.
+    /// If it is not mounted there, or the shell's user may not read it.
     pub(crate) fn find_by(shell: &Arc<Shell>) -> Result<Folder, Trouble> {
         for root in [USUAL, "/sys/kernel/debug/tracing"] {
             let folder = Folder {
@@ -179,7 +179,7 @@ impl Folder {
         self.shell.is_some()
     }
 
-    /// Runs a line in the shell; the path of a file is its last word.
+    /// Runs `line` in the shell, with the path of the file `name` as its last word; returns the output.
     fn ask(&self, shell: &Shell, line: &str, name: &str) -> Result<String, Trouble> {
         let path = quoted(&self.path(name).to_string_lossy());
         match shell.run(&format!("{line} {path}")) {
@@ -195,7 +195,7 @@ impl Folder {
         }
     }
 
-    /// The folder of an instance.
+    /// Returns the folder of an instance.
     #[must_use]
     pub(crate) fn instance(&self, name: &str) -> Folder {
         Folder {
@@ -204,13 +204,13 @@ impl Folder {
         }
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     #[must_use]
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.root.join(name)
     }
 
-    /// Returns whether there is such a file.
+    /// Returns whether a file exists.
     #[must_use]
     pub(crate) fn has(&self, name: &str) -> bool {
         match &self.shell {
@@ -219,10 +219,10 @@ impl Folder {
         }
     }
 
-    /// Makes a folder.
+    /// Creates a folder.
     ///
     /// # Errors
-    /// If that fails.
+    /// If the folder cannot be created.
     pub(crate) fn make_folder(&self, name: &str) -> Result<(), Trouble> {
         let path = self.path(name);
         match &self.shell {
@@ -231,10 +231,10 @@ impl Folder {
         }
     }
 
-    /// Removes a folder; one that is not there is removed already.
+    /// Removes a folder. It is no error if the folder does not exist.
     ///
     /// # Errors
-    /// If that fails.
+    /// If the folder cannot be removed.
     pub(crate) fn remove_folder(&self, name: &str) -> Result<(), Trouble> {
         let path = self.path(name);
         match &self.shell {
@@ -247,7 +247,7 @@ impl Folder {
         }
     }
 
-    /// Returns the paths of the files with this name of all events, sorted.
+    /// Returns the paths of all events' files with this name, sorted.
     #[must_use]
     pub(crate) fn event_files(&self, file: &str) -> Vec<String> {
         if let Some(shell) = &self.shell {
@@ -268,7 +268,7 @@ impl Folder {
         found
     }
 
-    /// Returns the texts of files, many at once where a shell reads them; those that cannot be read are empty.
+    /// Returns the texts of files; the text of a file that cannot be read is empty. A shell reads many files at once.
     #[must_use]
     pub(crate) fn read_all(&self, files: &[String]) -> Vec<String> {
         let Some(shell) = &self.shell else {
@@ -291,10 +291,10 @@ impl Folder {
         texts
     }
 
-    /// Reads a file.
+    /// Returns the text of a file.
     ///
     /// # Errors
-    /// If that fails.
+    /// If the file cannot be read.
     pub(crate) fn read(&self, name: &str) -> Result<String, Trouble> {
         if let Some(shell) = &self.shell {
             return self.ask(shell, "cat", name);
@@ -304,15 +304,15 @@ impl Folder {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Writes a value, as a shell's `>` does.
+    /// Writes a value in place of the old one, like `>` in a shell.
     ///
     /// # Errors
-    /// With `what` in the sentence, if the kernel refuses the value.
+    /// If the kernel refuses the value; `what` names the value in the sentence.
     pub(crate) fn set(&self, name: &str, value: &str, what: &str) -> Result<(), Trouble> {
         self.write(name, value, what, Mode::Replace)
     }
 
-    /// Appends a value, as a shell's `>>` does.
+    /// Appends a value, like `>>` in a shell.
     ///
     /// # Errors
     /// As [`Folder::set`].
@@ -357,7 +357,7 @@ impl Folder {
     /// Opens a file.
     ///
     /// # Errors
-    /// If that fails.
+    /// If the file cannot be opened.
     pub(crate) fn open(&self, name: &str, access: Access) -> Result<File, Trouble> {
         let path = self.path(name);
         let mut options = OpenOptions::new();
@@ -371,13 +371,13 @@ impl Folder {
             .map_err(|error| io_trouble(&path, error))
     }
 
-    /// Returns the kernel's words about the last value that it refused: the last entry of `error_log`.
+    /// Returns the kernel's message about the last value that it refused: the last entry of `error_log`.
     fn last_error(&self) -> Option<String> {
         let log = self.read("error_log").ok()?;
         last_entry(&log)
     }
 
-    /// Returns the names in a folder, sorted.
+    /// Returns the names of a folder's entries, sorted.
     #[must_use]
     pub(crate) fn names(&self, folder: &str) -> Vec<String> {
         if let Some(shell) = &self.shell {
@@ -395,7 +395,7 @@ impl Folder {
     }
 }
 
-/// Reads a file with large reads: `header_page` ends after the first one, however small.
+/// Reads a file with large reads: the kernel returns `header_page` only to the first read, even a small one.
 fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; READ_BYTES];
@@ -413,24 +413,24 @@ fn read_whole(path: &Path) -> std::io::Result<Vec<u8>> {
 /// How a value is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// In place of what is there.
+    /// In place of the old value.
     Replace,
-    /// After what is there.
+    /// After the old values.
     Append,
 }
 
-/// What a file is opened for.
+/// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reading without waiting for what is not there yet.
+    /// For reading, without waiting for data.
     Pages,
-    /// Reading.
+    /// For reading.
     Read,
-    /// Writing.
+    /// For writing.
     Write,
 }
 
-/// Returns the last entry of an `error_log`, without its time: the message, the command, and a mark under the place.
+/// Returns the last entry of an `error_log` without its time: the message, the command, and a mark under the position.
 fn last_entry(log: &str) -> Option<String> {
     let lines: Vec<&str> = log.lines().collect();
     let start = lines.iter().rposition(|line| line.starts_with('['))?;
@@ -445,7 +445,7 @@ fn last_entry(log: &str) -> Option<String> {
     Some(words)
 }
 
-/// Returns whether the kernel is locked down: `none [integrity] confidentiality`.
+/// Returns whether the kernel is locked down: the state in brackets is not `none`, as in `none [integrity]`.
 fn is_locked_down() -> bool {
     let state = std::fs::read_to_string("/sys/kernel/security/lockdown");
     state.is_ok_and(|state| !state.contains("[none]"))
@@ -471,7 +471,7 @@ fn is_refusal(error: &std::io::Error) -> bool {
 
 fn io_trouble(path: &Path, error: std::io::Error) -> Trouble {
     match error.kind() {
-        // Root may open all files of tracefs, unless the kernel is locked down.
+        // Root may open all files of tracefs unless the kernel is locked down.
         ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => {
             Trouble::NotAllowed(path.to_path_buf())
         }

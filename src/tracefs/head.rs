@@ -1,4 +1,4 @@
-//! The texts of the kernel with which a trace.dat begins, as the bodies of its sections.
+//! Reads the kernel's texts for the start of a trace.dat, as the bodies of its sections.
 //!
 //! ```text
 //! "header_page" NUL | size u64 | text | "header_event" NUL | size u64 | text
@@ -14,13 +14,13 @@ use crate::base::Endian;
 use crate::tracedat::bytes::Bytes;
 use crate::tracedat::layout::id;
 
-/// Byte order of this machine.
+/// The byte order of this machine.
 pub(crate) const NATIVE: Endian = match cfg!(target_endian = "big") {
     true => Endian::Big,
     false => Endian::Little,
 };
 
-/// The body of a section.
+/// A section's id and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SectionText {
     /// Its id.
@@ -29,7 +29,7 @@ pub(crate) struct SectionText {
     pub body: Vec<u8>,
 }
 
-/// Reads the layout of pages, and the formats of all events that exist now.
+/// Reads the layout of pages, and the formats of all current events.
 ///
 /// # Errors
 /// If a file cannot be read.
@@ -76,7 +76,7 @@ fn push_formats(texts: &[&str], out: &mut Bytes) {
     }
 }
 
-/// Reads the names of kernel functions, of `trace_printk` formats and of threads. What cannot be read is empty.
+/// Reads the names of kernel functions, `trace_printk` formats and thread names. A file that cannot be read is empty.
 #[must_use]
 pub(crate) fn read_names(top: &Folder) -> Vec<SectionText> {
     let mut sections = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn read_names(top: &Folder) -> Vec<SectionText> {
     sections
 }
 
-/// Puts sections one after the other; [`unpack`] takes them apart.
+/// Returns the sections one after the other, as bytes; [`unpack`] reads them.
 #[must_use]
 pub(crate) fn pack(sections: &[SectionText]) -> Vec<u8> {
     let mut out = Bytes::new(NATIVE);
@@ -106,7 +106,7 @@ pub(crate) fn pack(sections: &[SectionText]) -> Vec<u8> {
     out.all
 }
 
-/// Returns the sections that [`pack`] put together.
+/// Returns the sections in the bytes that [`pack`] made.
 #[must_use]
 pub(crate) fn unpack(mut bytes: &[u8]) -> Vec<SectionText> {
     let mut sections = Vec::new();

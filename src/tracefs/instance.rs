@@ -1,7 +1,7 @@
-//! An order carried out: an instance that records, with the files that its pages and counts are read from.
+//! Sets up an instance of the ring buffer as ordered, and opens the files with its pages and counts.
 //!
-//! Some tracers of older kernels work only at the top of tracefs (function_graph before Linux 6.13). If nobody uses the
-//! top, they are used there, and every value that is changed is put back.
+//! Some tracers of older kernels work only in the top folder of tracefs (function_graph before Linux 6.13). If no other
+//! program uses the top folder, the recording is made there, and each changed value is restored at the end.
 
 use std::fs::File;
 
@@ -10,23 +10,23 @@ use super::folder::{Access, Folder, Trouble};
 use super::journal::{Journal, group_name, instance_name};
 use super::order::{Children, EventOrder, Order, Presence, Stacks};
 
-/// An instance of the ring buffer, ready to record. Dropping it puts everything back.
+/// An instance of the ring buffer that is ready to record. Dropping it restores everything.
 #[derive(Debug)]
 pub(crate) struct Instance {
-    /// The top of tracefs.
+    /// The top folder of tracefs.
     pub top: Folder,
-    /// The instance's folder; the top one where the kernel allows nothing else.
+    /// The instance's folder, or the top folder if the tracer works only there.
     pub folder: Folder,
     journal: Journal,
     place: Place,
 }
 
-/// Where a recording is made.
+/// The folder in which a recording is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// In an instance of its own.
     OwnInstance,
-    /// At the top of tracefs, whose values are put back.
+    /// In the top folder of tracefs, whose values are restored at the end.
     Top,
 }
 
@@ -42,10 +42,10 @@ pub(crate) struct CpuFiles {
 }
 
 impl Instance {
-    /// Sets everything up; recording starts when `tracing_on` is set to 1.
+    /// Sets up everything; recording starts when `tracing_on` is set to 1.
     ///
     /// # Errors
-    /// With a sentence, after everything was put back.
+    /// If the order cannot be carried out. Everything is restored before.
     pub(crate) fn new(top: Folder, order: &Order, id: u32) -> Result<Instance, Trouble> {
         let mut journal = Journal::new(&top, id);
         let name = instance_name(id);
@@ -72,7 +72,7 @@ impl Instance {
         if let Some(size) = order.buffer_kib {
             self.set("buffer_size_kb", &size.to_string(), "buffer size in KiB")?;
         }
-        // Readers wake up when a tenth of a CPU's buffer is full.
+        // Readers wake up when a tenth of a CPU's buffer is filled.
         if self.folder.has("buffer_percent") {
             self.set("buffer_percent", "10", "fill level")?;
         }
@@ -99,7 +99,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Stops the buffer, and chooses the tracer and its functions.
+    /// Stops recording, and sets the tracer and its functions.
     fn set_up_tracer(&mut self, order: &Order) -> Result<(), Trouble> {
         self.set("tracing_on", "0", "switch")?;
         if let Some(tracer) = &order.tracer {
@@ -110,7 +110,7 @@ impl Instance {
                     lacks: format!("such tracer; it has: {}", available.trim()),
                 });
             }
-            // Functions are chosen before the tracer starts to trace them.
+            // Functions are set first: otherwise the tracer would hook all functions for a moment.
             let is_refused = self.choose_functions(order).is_err()
                 || self.set("current_tracer", tracer, "tracer").is_err();
             if !is_refused {
@@ -149,7 +149,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Uses the top of tracefs from now on.
+    /// Uses the top folder of tracefs from now on.
     fn move_to_top(&mut self) -> Result<(), Trouble> {
         let tracer = self.top.read("current_tracer")?;
         let events = self.top.read("set_event")?;
@@ -161,7 +161,7 @@ impl Instance {
         self.set("tracing_on", "0", "switch")
     }
 
-    /// Sets a value of the instance; one at the top is noted before.
+    /// Sets a value of the instance; in the top folder, the old value is noted in the journal first.
     fn set(&mut self, file: &str, value: &str, what: &str) -> Result<(), Trouble> {
         if self.place == Place::Top {
             let old = old_value(file, &self.folder.read(file)?);
@@ -182,7 +182,7 @@ impl Instance {
         for probe in &order.probes {
             let of_group = format!(":{group}/");
             let place = probe.split_whitespace().nth(1).unwrap_or("");
-            // Only the newer file takes probes on events, functions' entries and tracepoints.
+            // Only `dynamic_events`, of newer kernels, accepts event probes and fprobes.
             let own = match probe.chars().next() {
                 Some('p' | 'r') if place.contains('/') => "uprobe_events",
                 Some('p' | 'r') => "kprobe_events",
@@ -240,10 +240,10 @@ impl Instance {
         cpus
     }
 
-    /// Opens the files of all CPUs.
+    /// Opens the files of each CPU.
     ///
     /// # Errors
-    /// If one cannot be opened.
+    /// If a file cannot be opened.
     pub(crate) fn cpu_files(&self) -> Result<Vec<CpuFiles>, Trouble> {
         self.cpus()
             .into_iter()
@@ -269,26 +269,26 @@ impl Instance {
         self.folder.open("tracing_on", Access::Write)
     }
 
-    /// Puts everything back; returns sentences about what failed.
+    /// Restores everything; returns a sentence for each failure.
     pub(crate) fn restore(&mut self) -> Vec<String> {
         self.journal.restore()
     }
 }
 
-/// Returns the value that puts a file back, from the text that reading it returned.
+/// Returns the value that restores a file, from the text of the file.
 fn old_value(file: &str, text: &str) -> String {
     let name = file.rsplit('/').next().unwrap_or(file);
     let inside = |start: &str, end: char| text.split_once(start)?.1.split(end).next();
     match name {
         "trace_clock" => inside("[", ']').unwrap_or("local").to_owned(),
-        // A buffer that was never used is small until then: 7 (expanded: 1408).
+        // A buffer that was never used is small, but shows the size that was set: `7 (expanded: 1408)`.
         "buffer_size_kb" => {
             let size = inside("(expanded: ", ')').unwrap_or(text);
             size.trim().to_owned()
         }
         "enable" | "filter" | "set_ftrace_filter" | "set_graph_function" | "set_event_pid"
         | "set_ftrace_pid" => match name {
-            // Nobody used the top: no event was on, and no list had a line.
+            // The top folder was unused: no event was enabled, and all lists were empty.
             "enable" | "filter" => "0".to_owned(),
             _ => String::new(),
         },
@@ -296,7 +296,7 @@ fn old_value(file: &str, text: &str) -> String {
     }
 }
 
-/// Makes the instance; returns its folder.
+/// Creates the instance; returns its folder.
 fn make_instance(top: &Folder, name: &str, journal: &mut Journal) -> Result<Folder, Trouble> {
     if !top.has("instances") {
         return Err(Trouble::Absent {

@@ -1,8 +1,8 @@
-//! What a recording changed in the kernel, in the order in which it is put back.
+//! What a recording changed in the kernel, and how it is restored.
 //!
-//! Instances and groups of probes have the number of their recording in their name: what a killed recording left of
-//! them is found by these names. Values at the top of tracefs have no such name: before one is changed, the old value is
-//! written to a file below [`FOLDER`], one line each: file, TAB, value.
+//! The names of instances and groups of probes contain the number of their recording, so that what a killed recording
+//! left is found by these names. Values in the top folder of tracefs have no such name: before a value is changed, the
+//! old one is written to a file in [`FOLDER`], one line for each value: file, TAB, value.
 
 use std::fs;
 use std::io::Write as _;
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::folder::Folder;
 
-/// Folder of the files with old values, which a restart empties.
+/// Folder of the files with old values; empty after a restart of the machine.
 const FOLDER: &str = "/run/threadline";
-/// Start of the names of instances.
+/// Prefix of the names of instances.
 const INSTANCE: &str = "threadline-";
-/// Start of the names of groups of probes.
+/// Prefix of the names of groups of probes.
 const GROUP: &str = "threadline_";
 
 /// Returns the name of a recording's instance.
@@ -34,13 +34,13 @@ pub fn group_name(id: u32) -> String {
 pub(crate) struct Journal {
     top: Folder,
     id: u32,
-    /// Values at the top of tracefs, the oldest first.
+    /// Old values in the top folder of tracefs, in the order of the changes.
     values: Vec<OldValue>,
     has_instance: bool,
     has_probes: bool,
 }
 
-/// A value before it was changed.
+/// The value of a file before the recording changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OldValue {
     file: String,
@@ -48,7 +48,7 @@ struct OldValue {
 }
 
 impl Journal {
-    /// Nothing was changed yet by the recording with this number.
+    /// Returns an empty journal of the recording with the number `id`.
     #[must_use]
     pub(crate) fn new(top: &Folder, id: u32) -> Journal {
         Journal {
@@ -60,20 +60,20 @@ impl Journal {
         }
     }
 
-    /// Notes that the instance is about to be made.
+    /// Notes that the instance will be created.
     pub(crate) fn makes_instance(&mut self) {
         self.has_instance = true;
     }
 
-    /// Notes that probes are about to be defined.
+    /// Notes that probes will be defined.
     pub(crate) fn makes_probes(&mut self) {
         self.has_probes = true;
     }
 
-    /// Notes the value to which a file at the top of tracefs is set at the end.
+    /// Notes the value to which a file in the top folder of tracefs is restored at the end.
     ///
     /// # Errors
-    /// If the note cannot be written: then the file must not be changed.
+    /// If the note cannot be written: then the caller must not change the file.
     pub(crate) fn keep(&mut self, file: &str, value: &str) -> std::io::Result<()> {
         if self.values.iter().any(|old| old.file == file) {
             return Ok(());
@@ -83,7 +83,7 @@ impl Journal {
             value: value.trim_end().to_owned(),
         });
         if self.top.is_elsewhere() {
-            // Notes are for the next recording of the same machine.
+            // Notes are read by a later recording on the same machine only.
             return Ok(());
         }
         fs::create_dir_all(FOLDER)?;
@@ -97,7 +97,7 @@ impl Journal {
         file.sync_all()
     }
 
-    /// Puts everything back; returns sentences about what failed.
+    /// Restores everything; returns a sentence for each failure.
     pub(crate) fn restore(&mut self) -> Vec<String> {
         let mut failed = Vec::new();
         for old in self.values.drain(..).rev() {
@@ -108,7 +108,7 @@ impl Journal {
         if std::mem::take(&mut self.has_instance) {
             failed.extend(remove_instance(&self.top, &instance_name(self.id)));
         }
-        // Events of probes can be taken away once no instance uses them.
+        // Probes can be removed only after no instance uses their events.
         if std::mem::take(&mut self.has_probes) {
             failed.extend(remove_probes(&self.top, &group_name(self.id)));
         }
@@ -131,7 +131,7 @@ fn note_path(id: u32) -> PathBuf {
 
 fn remove_instance(top: &Folder, name: &str) -> Option<String> {
     let folder = format!("instances/{name}");
-    // Readers that were just closed may still be in the kernel.
+    // The kernel may still be closing the instance's files.
     for _ in 0..50 {
         if top.remove_folder(&folder).is_ok() {
             return None;
@@ -142,7 +142,7 @@ fn remove_instance(top: &Folder, name: &str) -> Option<String> {
     Some(format!("the instance is still there: {error}"))
 }
 
-/// The files with probe definitions, in the order in which they are asked.
+/// The files with probe definitions, in the order in which they are read.
 const PROBE_FILES: &[&str] = &["dynamic_events", "kprobe_events", "uprobe_events"];
 
 fn remove_probes(top: &Folder, group: &str) -> Vec<String> {
@@ -169,7 +169,7 @@ fn probes_of(text: &str, group: &str) -> Vec<String> {
     names.collect()
 }
 
-/// What killed recordings left behind.
+/// What killed recordings left in the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
     /// Numbers of the recordings, sorted.
@@ -177,7 +177,7 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Looks for what recordings left that no longer run.
+    /// Finds what recordings left that no longer run.
     #[must_use]
     pub fn find(top: &Folder) -> Leftovers {
         let instances = top.names("instances").into_iter();
@@ -200,7 +200,7 @@ impl Leftovers {
         Leftovers { ids }
     }
 
-    /// Puts back what the recordings changed; returns sentences about what failed.
+    /// Restores what the recordings changed; returns a sentence for each failure.
     #[must_use]
     pub(crate) fn clean_up(&self, top: &Folder) -> Vec<String> {
         let mut failed = Vec::new();
@@ -221,7 +221,7 @@ impl Leftovers {
     }
 }
 
-/// Returns whether the process with this number is a recording: numbers are used again.
+/// Returns whether the process with this id is a recording; the kernel may have reused the id for another program.
 fn is_running(id: u32) -> bool {
     let name = fs::read_to_string(format!("/proc/{id}/comm"));
     name.is_ok_and(|name| name.starts_with("threadline"))

@@ -1,20 +1,20 @@
-//! The kernel's tracefs: what to record in, an instance of the ring buffer with open files out, everything put back
-//! at the end.
+//! The kernel's tracefs: an order comes in, an instance of the ring buffer with open files goes out; everything is
+//! restored at the end.
 //!
-//! This floor is the part of a recording that needs rights. It runs in a process of its own (`threadline-tracer`), which
-//! parses its command line (`order`), sets an instance up (`instance`), hands the open files to the process that
-//! started it (`channel`) and waits until that one ends (`server`). It sees no page of the ring buffer, no file of the
-//! user and no other module of the program but `base` and the numbers of `tracedat`.
+//! This module is the part of a recording that needs rights. It runs in a process of its own (`threadline-tracer`),
+//! which parses its command line (`order`), sets up an instance (`instance`), hands the open files to the process that
+//! started it (`channel`) and waits until that process ends (`server`). It reads no page of the ring buffer and no file
+//! of the user, and uses no other module of the program except `base` and the constants of `tracedat`.
 //!
 //! ```text
 //! order    what is recorded, as the arguments of a command line
-//! folder   files of tracefs: reading, writing, and why that failed
-//! shell    another machine, whose files a shell reads and writes
+//! folder   files of tracefs: reading, writing, and reasons of failures
+//! shell    a shell on another machine, which reads and writes files there
 //! catalog  the events that the kernel offers
-//! journal  what was changed outside the instance, kept in a file until it is put back
-//! instance an order carried out
-//! head     the texts of the kernel that a trace.dat begins with
-//! channel  messages with open files between two processes
+//! journal  old values of what was changed outside the instance, kept in a file until they are restored
+//! instance sets up an order
+//! head     the kernel's texts for the start of a trace.dat
+//! channel  messages with open files, between two processes
 //! server   the process with the rights
 //! ```
 

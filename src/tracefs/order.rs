@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// The end of a recording's settings: everything that the kernel is told.
+/// Everything that the kernel is to record: the part of a recording's settings that needs rights.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Order {
     /// The events, each with its filter.
     pub events: Vec<EventOrder>,
-    /// The tracer, e.g. `function_graph`.
+    /// The tracer, for example `function_graph`.
     pub tracer: Option<String>,
     /// Functions that the tracer is limited to.
     pub functions: Vec<String>,
@@ -17,20 +17,20 @@ pub struct Order {
     pub probes: Vec<String>,
     /// Whether each event records the kernel's stack.
     pub has_stacks: Stacks,
-    /// Only events of these threads; empty: all.
+    /// Only events of these threads are recorded; empty: events of all threads.
     pub pids: Vec<u32>,
-    /// Whether threads that those start are recorded, too.
+    /// Whether threads that these threads start are recorded as well.
     pub children: Children,
-    /// The clock; the kernel's default without one.
+    /// The clock; `None`: the kernel's default.
     pub clock: Option<String>,
     /// Size of the ring buffer of each CPU in KiB.
     pub buffer_kib: Option<u64>,
 }
 
-/// Events with a filter.
+/// Events, with an optional filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventOrder {
-    /// `SYSTEM:EVENT`, `SYSTEM`, `EVENT`, with `*` in either.
+    /// `SYSTEM:EVENT`, `SYSTEM` or `EVENT`, each with `*` for any characters.
     pub pattern: String,
     /// The kernel's filter expression.
     pub filter: Option<String>,
@@ -41,10 +41,10 @@ pub struct EventOrder {
 /// What happens if the kernel has no such event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// Nothing is recorded.
+    /// The recording is refused.
     #[default]
     Required,
-    /// The others are recorded: the event is part of a ready set.
+    /// The event is skipped: it is part of a predefined set.
     IfThere,
 }
 
@@ -64,11 +64,11 @@ pub enum Children {
     /// Only the chosen threads.
     #[default]
     Ignored,
-    /// Their children, too.
+    /// The chosen threads and their children.
     Followed,
 }
 
-/// An argument that is not part of an order.
+/// An argument that no order contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownArgument(pub String);
 
@@ -111,10 +111,10 @@ impl Order {
         out
     }
 
-    /// Reads the arguments that [`Order::arguments`] makes.
+    /// Parses the arguments that [`Order::arguments`] returns.
     ///
     /// # Errors
-    /// With the first argument that is not one of these.
+    /// With the first argument that is unknown.
     pub fn from_arguments(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Order, UnknownArgument> {

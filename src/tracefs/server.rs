@@ -1,14 +1,14 @@
-//! The process with the rights: sets an instance up, hands its open files over, and puts everything back when the
-//! other process asks or ends.
+//! The process with the rights: sets up an instance, hands over its open files, and restores everything when the other
+//! process ends or it gets SIGTERM.
 //!
 //! ```text
-//! ready CLOCKS                  switch of the recording, then for each CPU:
-//! cpu N                         its pages, its counts
+//! ready CLOCKS                  the switch of the recording; after it, for each CPU:
+//! cpu N                         the CPU's pages and counts
 //! running                       all files were sent
 //! formats                       a file in memory: sections with the layout of pages and the formats of events
-//!           <- names            asks for the names as they are then
+//!           <- names            request for the current names
 //! names                         a file in memory: sections with symbols, printk formats, thread names
-//! refused SENTENCE              nothing was set up
+//! refused SENTENCE              the order was refused, nothing was set up
 //! ```
 
 use std::ffi::OsString;
@@ -26,10 +26,10 @@ use super::instance::Instance;
 use super::journal::Leftovers;
 use super::order::Order;
 
-/// How long the process waits before it looks for signals again.
+/// How long the process waits until it checks for signals again.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Runs the process with its arguments, after the program's name.
+/// Runs the process; `arguments` are those after the program's name.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<String> = arguments
@@ -69,7 +69,7 @@ fn serve(arguments: Vec<String>) -> Result<(), String> {
         )
     };
     let channel = Channel::of_stdin().map_err(words)?;
-    // A Ctrl+C in a terminal reaches all processes there: this one ends after the one that records.
+    // A Ctrl+C in a terminal reaches all its processes: this process ignores it and ends after the one that records.
     let is_over = Arc::new(AtomicBool::new(false));
     let ignored = Arc::new(AtomicBool::new(false));
     for (signal, flag) in [
@@ -108,7 +108,7 @@ fn serve(arguments: Vec<String>) -> Result<(), String> {
     })
 }
 
-/// Returns whether the other process ended before all was handed over, which is no error here.
+/// Returns whether the other process ended before everything was handed over, which is no error.
 fn has_left(error: &std::io::Error) -> bool {
     matches!(
         error.kind(),
@@ -134,7 +134,7 @@ impl From<std::io::Error> for HandOver {
     }
 }
 
-/// Sends the open files and answers until the other process ends.
+/// Sends the open files, then answers requests until the other process ends.
 fn hand_over(instance: &Instance, channel: &Channel, is_over: &AtomicBool) -> Result<(), HandOver> {
     let cpus = match instance.cpu_files() {
         Ok(cpus) => cpus,

@@ -1,7 +1,8 @@
-//! A shell at the other end of a command: `ssh HOST sh`, `docker exec -i NAME sh`, `adb shell`. One line in, its output out.
+//! A shell at the other end of a command: `ssh HOST sh`, `docker exec -i NAME sh`, `adb shell`. Runs a line and returns
+//! its output.
 //!
-//! After each line the shell prints a mark with the line's exit status, so that the end of the output is seen. Nothing but
-//! a POSIX shell and `cat`, `ls`, `mkdir`, `rmdir` is needed there.
+//! After each line the shell prints a mark with the line's exit status, which ends the output. The other machine needs
+//! only a POSIX shell and `cat`, `ls`, `mkdir`, `rmdir`.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,13 +10,13 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 
-/// Start of the line after each output.
+/// Start of the mark's line.
 const MARK: &str = "@@threadline";
 
 /// A shell that waits for lines.
 #[derive(Debug)]
 pub(crate) struct Shell {
-    /// The command that gives a shell.
+    /// The command that opens the shell.
     command: Vec<OsString>,
     open: Mutex<Open>,
 }
@@ -27,26 +28,26 @@ struct Open {
     output: BufReader<ChildStdout>,
 }
 
-/// What a line printed.
+/// The result of a line.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    /// Output and errors.
+    /// Standard output and standard error.
     pub text: String,
     /// Whether the line succeeded.
     pub is_success: bool,
 }
 
 impl Shell {
-    /// Starts a shell with a command.
+    /// Starts a shell with the command that opens it.
     ///
     /// # Errors
-    /// If it cannot be started, or is no shell.
+    /// If the command cannot be started, or is not a shell.
     pub(crate) fn start(command: &[OsString]) -> std::io::Result<Shell> {
         let shell = Shell {
             command: command.to_vec(),
             open: Mutex::new(spawn(command)?),
         };
-        // A terminal repeats what is typed, and a prompt comes before it.
+        // A terminal echoes input, and a shell prints prompts: both are switched off.
         shell.run("stty -echo 2>/dev/null; PS1=; PS2=; unset PROMPT_COMMAND; export LC_ALL=C")?;
         let name = shell.run("echo threadline")?;
         match name.text.trim() == "threadline" {
@@ -58,7 +59,7 @@ impl Shell {
     /// Runs a line; returns what it printed.
     ///
     /// # Errors
-    /// If the shell is gone.
+    /// If the shell has ended.
     pub(crate) fn run(&self, line: &str) -> std::io::Result<Answer> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         writeln!(
@@ -77,23 +78,23 @@ impl Shell {
                 continue;
             };
             let is_success = status.trim_ascii() == b"0";
-            // The line end before the mark is ours.
+            // The newline before the mark is not part of the output.
             text.truncate(start.saturating_sub(1));
             let text = String::from_utf8_lossy(&text).into_owned();
             return Ok(Answer { text, is_success });
         }
     }
 
-    /// Starts another shell that runs `line`; returns the shell, its process number there, and its output from then on.
+    /// Starts another shell that runs `line`; returns the shell, its process id there, and the output of `line`.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the shell cannot be started.
     pub(crate) fn stream(&self, line: &str) -> std::io::Result<Stream> {
         let mut open = spawn(&self.command)?;
         writeln!(open.input, "echo {MARK} $$; {line}\nexit")?;
         open.input.flush()?;
         let mut output = open.output.into_inner();
-        // Byte by byte: what follows the mark's line belongs to the stream.
+        // Byte by byte, because the bytes after the mark's line belong to the stream.
         let mut mark = Vec::new();
         loop {
             let mut byte = [0];
@@ -123,10 +124,10 @@ impl Drop for Shell {
     }
 }
 
-/// Returns a line of a shell that prints the pages of a CPU until the shell gets SIGTERM.
+/// Returns a shell line that prints the pages of a CPU until the shell gets SIGTERM.
 ///
-/// A read of `trace_pipe_raw` returns 0 if an event arrives between the kernel's two looks at an empty buffer
-/// (`tracing_buffers_read`): a single `cat` ends there although more events come.
+/// A read of `trace_pipe_raw` returns 0 if an event arrives between the kernel's two checks of an empty buffer
+/// (`tracing_buffers_read`): then `cat` ends although more events follow, so it runs in a loop.
 #[must_use]
 pub(crate) fn pages_line(path: &str) -> String {
     let path = quoted(path);
@@ -135,21 +136,21 @@ pub(crate) fn pages_line(path: &str) -> String {
     )
 }
 
-/// A line of a shell whose output is read while it runs.
+/// A line that runs in a shell of its own; its output is read while it runs.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// The command that gave the shell; it ends when the line does.
+    /// The command that opened the shell; it ends when the line ends.
     pub child: Child,
-    /// Its process number at the other end.
+    /// The shell's process id on the other machine.
     pub number: String,
-    /// Its output.
+    /// The line's output.
     pub output: ChildStdout,
 }
 
-/// Runs a command in another shell, with this process's output.
+/// Runs a command in another shell; its output goes to the output of this process.
 ///
 /// # Errors
-/// If it cannot be started.
+/// If the shell cannot be started.
 pub(crate) fn run_there(on: &[OsString], command: &[OsString]) -> std::io::Result<Child> {
     let (program, arguments) = on
         .split_first()
@@ -175,7 +176,7 @@ fn spawn(command: &[OsString]) -> std::io::Result<Open> {
         .ok_or_else(|| std::io::Error::other("there is no command"))?;
     let mut child = Command::new(program)
         .args(arguments)
-        // A Ctrl+C in a terminal reaches all processes there: this one ends after everything was put back.
+        // A Ctrl+C in a terminal reaches all processes of the group: this one must end after everything was restored.
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -190,7 +191,7 @@ fn spawn(command: &[OsString]) -> std::io::Result<Open> {
     })
 }
 
-/// Returns a text as one word of a shell.
+/// Returns the text quoted as one word of a shell line.
 #[must_use]
 pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
@@ -217,7 +218,7 @@ mod tests {
         output.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, [1, b'\n', 0, 2]);
         assert!(child.wait().unwrap().success());
-        // A file that ends is read again until the shell is told to stop.
+        // The line reads a file that ended again, until the shell gets SIGTERM.
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "it's\n").unwrap();
         let line = pages_line(&file.path().to_string_lossy());

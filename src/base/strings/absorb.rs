@@ -1,54 +1,54 @@
-//! Many tables of strings in, one table of all their strings out.
+//! Merges many tables of strings into one.
 //!
 //! ```text
-//! each table     its strings by hash, in shards          in parallel
-//! each shard     which strings are the first with their bytes: a table small enough for the processor's cache
-//! each table     numbers for its first strings, in order
+//! each table     strings grouped by hash in shards           in parallel
+//! each shard     the first string of all equal ones: a hash table that fits into the processor's cache
+//! each table     new ids for its first strings, in order
 //! ```
 //!
-//! The numbers are those that interning one string after the other would give.
+//! The new ids are those that interning one string after the other would give.
 
 use rayon::prelude::*;
 
 use super::{FREE, Slot, StringId, Strings, first_slot, hash_bytes, insert};
 
-/// About how many strings a shard has, as a power of two.
+/// Number of strings per shard, approximately, as a power of two.
 const SHARD_BITS: u32 = 12;
-/// Most shards, as a power of two.
+/// Maximum number of shards, as a power of two.
 const MOST_SHARDS: u32 = 8;
 
-/// The strings of one table, grouped by shard, in order of their ids within each.
+/// The strings of one table, grouped by shard, in the order of their ids in each shard.
 struct Sharded {
     ids: Vec<u32>,
     hashes: Vec<u32>,
-    /// Where each shard begins; at the end the number of strings.
+    /// The index at which each shard starts; the last element is the number of strings.
     bounds: Vec<usize>,
 }
 
-/// A string that no string before it equals.
+/// The first string of several equal ones.
 #[derive(Clone, Copy)]
 struct First {
     hash: u32,
     /// Index of the table.
     table: u32,
-    /// Its id there.
+    /// The string's id in that table.
     id: u32,
 }
 
-/// A string that equals one before it.
+/// A string that equals an earlier one.
 #[derive(Clone, Copy)]
 struct Repeated {
-    /// Its id in its table.
+    /// The string's id in its table.
     id: u32,
-    /// Index of the first string with its bytes.
+    /// Index of the first equal string.
     first: u32,
 }
 
-/// What was found in a shard. Both lists are in the order of the tables.
+/// The strings of a shard. Both lists are in the order of the tables.
 struct Shard {
     firsts: Vec<First>,
     repeated: Vec<Repeated>,
-    /// Where each table begins in `firsts` and in `repeated`; at the end their lengths.
+    /// The indices at which each table starts in `firsts` and in `repeated`; the last element contains their lengths.
     bounds: Vec<Bounds>,
 }
 
@@ -59,8 +59,8 @@ struct Bounds {
 }
 
 impl Strings {
-    /// Adds all strings of other tables, table after table. The returned vectors map ids of each table (their index) to
-    /// ids of this one.
+    /// Adds all strings of other tables, table after table. The vector of each table maps the table's ids (its index)
+    /// to ids of this table.
     pub(crate) fn absorb_all(&mut self, others: &[&Strings]) -> Vec<Vec<StringId>> {
         let count: usize = others.iter().map(|table| table.len()).sum();
         let bits = count
@@ -70,7 +70,7 @@ impl Strings {
         self.absorb_in_shards(others, bits.min(MOST_SHARDS))
     }
 
-    /// Adds all strings of other tables with `1 << bits` shards.
+    /// Adds all strings of other tables, with `1 << bits` shards.
     fn absorb_in_shards(&mut self, others: &[&Strings], bits: u32) -> Vec<Vec<StringId>> {
         let own = std::mem::take(self);
         let tables: Vec<&Strings> = std::iter::once(&own)
@@ -150,7 +150,7 @@ impl Strings {
 }
 
 impl Sharded {
-    /// Ids and hashes of the strings in a shard.
+    /// Returns the ids and hashes of the strings in a shard.
     fn of(&self, shard: usize) -> impl Iterator<Item = (u32, u32)> {
         let range = self.bounds[shard]..self.bounds[shard + 1];
         let ids = self.ids[range.clone()].iter().copied();
@@ -208,18 +208,18 @@ impl Shard {
         });
     }
 
-    /// Returns the strings of a table that are the first with their bytes.
+    /// Returns the strings of a table that are the first of several equal ones.
     fn firsts_of(&self, table: usize) -> &[First] {
         &self.firsts[self.bounds[table].firsts..self.bounds[table + 1].firsts]
     }
 
-    /// Returns the strings of a table that are not.
+    /// Returns the other strings of a table.
     fn repeated_of(&self, table: usize) -> &[Repeated] {
         &self.repeated[self.bounds[table].repeated..self.bounds[table + 1].repeated]
     }
 
-    /// Returns a table of `count` slots: numbers of the first strings + 1 by the low bits of their hashes, as the high
-    /// bits are the same in a shard.
+    /// Returns a hash table of `count` slots, by the low bits of the hashes, because the high bits are equal within a
+    /// shard. A slot contains the index of a first string + 1.
     fn slots(&self, count: usize) -> Vec<u32> {
         let mut slots = vec![0; count];
         for (number, first) in (1..).zip(&self.firsts) {
@@ -233,7 +233,7 @@ impl Shard {
     }
 }
 
-/// Returns which of the `count` strings of a table are the first with their bytes.
+/// Returns, for each of the `count` strings of a table, whether it is the first of several equal ones.
 fn first_ids(table: usize, count: usize, shards: &[Shard]) -> Vec<bool> {
     let mut are_first = vec![false; count];
     for first in shards.iter().flat_map(|shard| shard.firsts_of(table)) {
@@ -242,7 +242,7 @@ fn first_ids(table: usize, count: usize, shards: &[Shard]) -> Vec<bool> {
     are_first
 }
 
-/// Returns the strings of a table that are not the first with their bytes, with the new ids of the first ones.
+/// Returns the other strings of a table, each with the new id of the first equal string.
 fn repeated_ids(table: usize, shards: &[Shard], ids: &[Vec<StringId>]) -> Vec<(u32, StringId)> {
     let of_shard = |shard| {
         Shard::repeated_of(shard, table)
@@ -257,8 +257,8 @@ fn repeated_ids(table: usize, shards: &[Shard], ids: &[Vec<StringId>]) -> Vec<(u
     with_new.collect()
 }
 
-/// Returns the hash table of `count` strings. A shard has a stretch of it of its own, as the high bits of a hash choose
-/// both; what finds no room there is put in afterwards.
+/// Returns the hash table of `count` strings. The high bits of a hash choose both the shard and the position, so that
+/// each shard fills its own range of slots; strings that do not fit there are inserted afterwards.
 fn slots_of(shards: &[Shard], ids: &[Vec<StringId>], count: usize) -> Vec<Slot> {
     let mut slots = vec![FREE; ((count + 1) * 2).next_power_of_two().max(16)];
     let total = slots.len();
@@ -288,7 +288,7 @@ fn slots_of(shards: &[Shard], ids: &[Vec<StringId>], count: usize) -> Vec<Slot> 
     slots
 }
 
-/// Returns the strings that are the first with their bytes, table after table, without slots.
+/// Returns a table of the first strings, table after table, without slots.
 fn joined(tables: &[&Strings], first_ids: &[Vec<bool>]) -> Strings {
     let mut joined = Strings {
         buffer: Vec::new(),

@@ -1,11 +1,11 @@
-//! Interned strings: each distinct text is stored once and has a small number.
+//! Interned strings: each distinct text is stored once and has an id.
 
 mod absorb;
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// The number of a string in one [`Strings`] table; 0 is always the empty string.
+/// The id of a string in one [`Strings`] table; 0 is always the empty string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(pub u32);
 
@@ -14,19 +14,19 @@ impl StringId {
     pub const EMPTY: StringId = StringId(0);
 }
 
-/// A table of distinct byte strings in one buffer (but see [`Strings::intern_first`]). Bytes need not be UTF-8: they are
-/// kept exactly, and shown through [`Strings::text`].
+/// A table of distinct byte strings in one buffer ([`Strings::intern_first`] may store duplicates). Strings need not be
+/// UTF-8: they are stored exactly, and shown through [`Strings::text`].
 #[derive(Clone)]
 pub struct Strings {
     buffer: Vec<u8>,
     ends: Vec<usize>,
-    /// How many strings are in `slots`.
+    /// The number of strings in `slots`.
     listed: usize,
     /// Hash table with open addressing and linear probing, in the order of the hashes; its length is a power of two.
     slots: Vec<Slot>,
 }
 
-/// An entry of the hash table. Comparing the hash first avoids most comparisons of bytes.
+/// An entry of the hash table. Comparing the hashes first avoids most comparisons of bytes.
 #[derive(Clone, Copy)]
 struct Slot {
     hash: u32,
@@ -62,14 +62,14 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
     (hasher.finish() >> 20) as u32
 }
 
-/// Returns the index of the slot at which a hash is looked for first, in a table of `count` slots: a power of two. The
-/// order of the slots is that of the hashes, so that a larger table is filled from its start to its end.
+/// Returns the index of the first slot for a hash, in a table of `count` slots (a power of two). The order of the slots
+/// is that of the hashes, so that a larger table is filled from its start to its end.
 #[inline]
 fn first_slot(hash: u32, count: usize) -> usize {
     ((u64::from(hash) * count as u64) >> u32::BITS) as usize
 }
 
-/// Puts an entry into a table that has room for it.
+/// Inserts an entry into a table that has room for it.
 #[inline]
 fn insert(slots: &mut [Slot], entry: Slot) {
     let mask = slots.len() - 1;
@@ -80,7 +80,7 @@ fn insert(slots: &mut [Slot], entry: Slot) {
     slots[at] = entry;
 }
 
-/// The last part of a path; empty if it ends in a slash.
+/// Returns the last part of a path; empty if the path ends in a slash.
 #[must_use]
 pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
@@ -147,13 +147,13 @@ fn is_escape(bytes: &[u8]) -> bool {
 }
 
 impl Strings {
-    /// Number of distinct strings, including the empty one.
+    /// Returns the number of distinct strings, including the empty one.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Always `false`: the empty string is always in the table.
+    /// Returns `false`: the empty string is always in the table.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
@@ -171,9 +171,9 @@ impl Strings {
         }
     }
 
-    /// Returns the id of `bytes`; adds them if they are not in the table. Of the strings that come after the first
-    /// `most` it does not remember the bytes: if they come again, they get another id. So a million names that occur
-    /// once fill no hash table. [`Strings::absorb_all`] finds what is equal.
+    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most` strings, new strings
+    /// are not entered in the hash table: if they occur again, they get another id. So a million names that occur once
+    /// do not fill the hash table. [`Strings::absorb_all`] merges equal strings.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
         if self.ends.len() < most {
             return self.intern(bytes);
@@ -199,7 +199,7 @@ impl Strings {
         id
     }
 
-    /// Returns the id of `bytes`, or as error the index of the free slot for them.
+    /// Returns the id of `bytes`; as error, the index of the free slot for them.
     #[inline]
     fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
         let mask = self.slots.len() - 1;
@@ -236,7 +236,7 @@ impl Strings {
         self.slots = grown;
     }
 
-    /// The bytes of a string; empty if the id is out of range (an id of another table).
+    /// Returns the bytes of a string; empty if the id is out of range (an id of another table).
     #[must_use]
     pub fn bytes(&self, id: StringId) -> &[u8] {
         let index = id.0 as usize;
@@ -247,13 +247,13 @@ impl Strings {
         &self.buffer[start..end]
     }
 
-    /// The text of a string to show: bytes that are not UTF-8 become `\xNN`.
+    /// Returns the text of a string for display: bytes that are not UTF-8 become `\xNN`.
     #[must_use]
     pub fn text(&self, id: StringId) -> std::borrow::Cow<'_, str> {
         text_of(self.bytes(id))
     }
 
-    /// All ids with their bytes.
+    /// Iterates over all ids with their bytes.
     pub fn iter(&self) -> impl Iterator<Item = (StringId, &[u8])> {
         (0..self.ends.len() as u32).map(|id| (StringId(id), self.bytes(StringId(id))))
     }
@@ -263,7 +263,7 @@ impl Strings {
         other.iter().map(|(_, bytes)| self.intern(bytes)).collect()
     }
 
-    /// Allocated heap memory in bytes.
+    /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.buffer.capacity()
@@ -272,7 +272,7 @@ impl Strings {
     }
 }
 
-/// Arguments on one line, quoted as a shell would need.
+/// Returns the arguments on one line, quoted as a shell needs it.
 pub(crate) fn shell_bytes<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = Vec::new();
     for argument in arguments {

@@ -3,15 +3,15 @@
 use std::fs::{DirBuilder, Metadata};
 use std::path::{Path, PathBuf};
 
-/// When a file or its metadata was changed last.
+/// The time of the last change of a file or its metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChangeTime {
     seconds: i64,
     nanoseconds: i64,
 }
 
-/// Returns when the file's inode last changed (ctime), in seconds and nanoseconds. Unlike the time of modification, a
-/// program cannot set it back.
+/// Returns the time of the last change of the file's inode (ctime), in seconds and nanoseconds. A program can set the
+/// modification time back, but not this time.
 #[cfg(unix)]
 #[must_use]
 pub(crate) fn status_changed(metadata: &Metadata) -> Option<ChangeTime> {
@@ -29,7 +29,7 @@ pub(crate) fn status_changed(_metadata: &Metadata) -> Option<ChangeTime> {
     None
 }
 
-/// Returns the path with these bytes. Where paths are Unicode, other bytes are replaced.
+/// Returns the path with these bytes. On systems where paths are Unicode, invalid bytes are replaced.
 #[cfg(unix)]
 #[must_use]
 pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
@@ -37,14 +37,14 @@ pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
     std::ffi::OsString::from_vec(bytes).into()
 }
 
-/// Returns the path with these bytes. Where paths are Unicode, other bytes are replaced.
+/// Returns the path with these bytes; invalid UTF-8 is replaced.
 #[cfg(not(unix))]
 #[must_use]
 pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// Makes `builder` create folders that only their owner can use, where permissions are Unix modes.
+/// Makes `builder` create folders that only their owner can use, on systems with Unix permissions.
 pub(crate) fn make_private(builder: &mut DirBuilder) {
     #[cfg(unix)]
     {
@@ -67,8 +67,8 @@ pub(crate) fn make_ordinary(builder: &mut tempfile::Builder<'_, '_>) {
     let _inherits_rights = builder;
 }
 
-/// Flushes a folder's entries to the disk, where folders can be opened; elsewhere, and on failure, the system flushes
-/// them later.
+/// Flushes a folder's entries to the disk, on systems where folders can be opened; otherwise, and on failure, the
+/// system flushes them later.
 pub(crate) fn sync_folder(folder: &Path) {
     #[cfg(unix)]
     if let Ok(folder) = std::fs::File::open(folder) {

@@ -1,5 +1,5 @@
-//! Operating system calls below the window, one small module each. A module's functions exist on every system and do
-//! what the system supports. docs/platforms.md lists what is missing where.
+//! Operating system calls that are not about windows, in small modules. The functions of a module exist on every system
+//! and do what the system supports. docs/platforms.md lists what is missing where.
 
 pub mod files;
 pub mod memory;

@@ -1,17 +1,18 @@
 //! Whether standard output was closed when the program started.
 //!
-//! Rust's runtime opens `/dev/null` in place of closed standard streams before `main`, so that what is written there is
-//! lost without an error. The program looks before the runtime does: the C library calls the functions in `.init_array`
-//! first. `/dev/null` given by the user cannot be told apart afterwards: other programs open it for reading and writing, too.
+//! Rust's runtime opens `/dev/null` in place of closed standard streams before `main`, so that output is lost without
+//! an error. The check must run before the runtime does: the C library calls the functions in `.init_array` first.
+//! Afterwards the runtime's `/dev/null` looks like one that the user gave: other programs also open it for reading and
+//! writing.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Errors if standard output was closed when the program started. Where the system does not say, it was open.
+/// Checks that standard output was open when the program started; true on systems where this is unknown.
 ///
 /// # Errors
-/// With words for the user.
+/// If it was closed; the message is for the user.
 pub fn stdout_was_open() -> std::io::Result<()> {
     match STDOUT_WAS_CLOSED.load(Ordering::Relaxed) {
         true => Err(std::io::Error::other("standard output is closed")),

@@ -1,4 +1,4 @@
-//! Files without a name (`O_TMPFILE` of open(2)): a killed program leaves nothing of them. Supported by most file
+//! Files without a name (`O_TMPFILE` of open(2)), which disappear if the program is killed. Supported by most file
 //! systems of Linux.
 
 #[cfg(target_os = "linux")]
@@ -32,7 +32,7 @@ mod linux {
             Path::new(OPEN_FILES).is_dir().then_some(UnnamedFile(file))
         }
 
-        /// The file.
+        /// Returns the open file.
         #[must_use]
         pub fn file(&self) -> &File {
             &self.0
@@ -67,7 +67,7 @@ mod other {
             None
         }
 
-        /// The file.
+        /// Returns the open file.
         #[must_use]
         pub fn file(&self) -> &File {
             match self.0 {}

@@ -1,16 +1,14 @@
-//! A task: work on another thread for an owner. Keeps the question, the trace that it is about, the progress, and the
-//! last answer.
+//! A task: work on another thread for an owner. It stores the question, its trace, the progress, and the last answer.
 //!
 //! ```text
 //! ask(question)    starts work, unless this question is answered, under way, stopped, or has failed
 //! answer(trace)    the last answer, if it is about this trace or an older generation of it
 //! ```
 //!
-//! A new question cancels the work for the old one, and dropping a task cancels its work. Work that panics has ended,
-//! too: the task keeps the failure and does not repeat the work until another question is asked or [`Task::go_on`] is
-//! called.
+//! A new question cancels the work for the old one, and dropping a task cancels its work. If work panics, the task
+//! stores the failure and does not repeat the work until another question is asked or [`Task::go_on`] is called.
 //!
-//! Does not decide how progress is drawn; `gui/task_ui` does.
+//! Does not define how progress is drawn; `gui/task_ui` does.
 
 use std::any::Any;
 use std::fmt;
@@ -22,16 +20,16 @@ use std::time::Instant;
 use super::job::{Cancelled, Job, Progress};
 use super::trace_id::TraceId;
 
-/// A callback that the worker's thread calls whenever there is a new answer, partial answer or end to look at.
+/// A callback that the worker's thread calls whenever there is an answer or partial answer, or the work has ended.
 pub struct Waker(Box<dyn Fn() + Send>);
 
 impl Waker {
-    /// A waker that calls `wake`.
+    /// Returns a waker that calls `wake`.
     pub fn new(wake: impl Fn() + Send + 'static) -> Waker {
         Waker(Box::new(wake))
     }
 
-    /// A waker that does nothing, for an owner that polls.
+    /// Returns a waker that does nothing, for an owner that polls.
     #[must_use]
     pub fn none() -> Waker {
         Waker::new(|| ())
@@ -43,7 +41,7 @@ impl Waker {
 pub enum Place {
     /// A thread of rayon's pool: for computing.
     Pool,
-    /// A new thread with this name: for work that waits for disks or for the user and must not block the pool's
+    /// A new thread with this name: for work that waits for disks or for the user, which must not block the pool's
     /// threads.
     Thread(&'static str),
 }
@@ -53,8 +51,8 @@ pub enum Place {
 pub(crate) enum Turn {
     /// At once; the other work is cancelled.
     Now,
-    /// After the other work has ended, if that is for a generation of the same trace; the question has to be asked
-    /// again until then. For short work that cannot be cancelled and is asked for repeatedly: each answer is seen, and
+    /// After the other work has ended, if that work is for a generation of the same trace; until then the owner must
+    /// ask again. For short work that cannot be cancelled and is requested repeatedly: the owner sees each answer, and
     /// at most one thread is busy.
     AfterTheOther,
 }
@@ -75,13 +73,13 @@ pub(crate) struct TaskKey<K> {
 }
 
 impl<K> TaskKey<K> {
-    /// A question about a trace, answered in the pool.
+    /// Returns a question about a trace, answered in the pool.
     #[must_use]
     pub(crate) fn about(trace: TraceId, key: K) -> TaskKey<K> {
         TaskKey::of(Some(trace), key)
     }
 
-    /// A question that belongs to no trace.
+    /// Returns a question that belongs to no trace.
     #[must_use]
     pub(crate) fn without_trace(key: K) -> TaskKey<K> {
         TaskKey::of(None, key)
@@ -110,7 +108,7 @@ impl<K> TaskKey<K> {
     }
 }
 
-/// Why work ended without an answer though nobody cancelled it.
+/// Why work ended without an answer although nobody cancelled it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// The work panicked, with this message.
@@ -176,7 +174,7 @@ pub(crate) struct Work<T> {
 }
 
 impl<T> Work<T> {
-    /// Publishes a partial answer; the owner sees the newest one.
+    /// Publishes a partial answer; it replaces one that the owner has not taken yet.
     pub(crate) fn publish(&self, so_far: T) {
         self.shared.lock().news = Some(so_far);
         (self.waker.0)();
@@ -271,14 +269,14 @@ impl<K, T> Drop for Task<K, T> {
 }
 
 impl<K, T> Task<K, T> {
-    /// The last answer, if it is about `trace` or an older generation of it.
+    /// Returns the last answer, if it is about `trace` or an older generation of it.
     #[must_use]
     pub fn answer(&self, trace: TraceId) -> Option<&T> {
         self.about(Some(trace)).map(|answer| &answer.value)
     }
 
-    /// The last answer, if it is about exactly this generation of a trace: for answers with ids, which an older
-    /// generation numbers differently.
+    /// Returns the last answer, if it is about exactly this generation of a trace: for answers that contain ids, which
+    /// differ in older generations.
     #[must_use]
     pub(crate) fn exact(&self, trace: TraceId) -> Option<&T> {
         let answer = self.answer.as_ref();
@@ -286,7 +284,7 @@ impl<K, T> Task<K, T> {
         answer.map(|answer| &answer.value)
     }
 
-    /// The key of the last answer, if [`Task::answer`] returns that answer.
+    /// Returns the key of the last answer, if [`Task::answer`] returns that answer.
     #[must_use]
     pub(crate) fn answered(&self, trace: TraceId) -> Option<&K> {
         self.about(Some(trace)).map(|answer| &answer.subject.key)
@@ -297,13 +295,13 @@ impl<K, T> Task<K, T> {
         answer.filter(|answer| may_stand_for(answer.subject.trace, trace))
     }
 
-    /// Returns whether there is an answer, about whichever trace.
+    /// Returns whether there is an answer, about any trace.
     #[must_use]
     pub(crate) fn has_answer(&self) -> bool {
         self.answer.is_some()
     }
 
-    /// Returns whether work is running. `false` as soon as it has ended, even if the answer was not taken yet.
+    /// Returns whether work is running: `false` as soon as it has ended, even if the answer was not taken yet.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.pending.as_ref().is_some_and(|it| !it.has_ended())
@@ -321,7 +319,7 @@ impl<K, T> Task<K, T> {
         (self.pending.as_ref()).map_or(Progress::default(), |it| it.job.progress())
     }
 
-    /// When the work that is pending was started.
+    /// Returns the time at which the pending work was started.
     #[must_use]
     pub(crate) fn began(&self) -> Option<Instant> {
         self.pending.as_ref().map(|it| it.began)
@@ -332,7 +330,7 @@ impl<K, T> Task<K, T> {
         let _has_news = self.look();
     }
 
-    /// Takes over the answer and the end that arrived; returns whether there was any.
+    /// Takes over the answer and the end that arrived; returns whether there was either.
     fn look(&mut self) -> bool {
         let Some(pending) = &self.pending else {
             return false;
@@ -375,7 +373,7 @@ impl<K, T> Task<K, T> {
         failure.map(Err).or_else(|| self.take().map(Ok))
     }
 
-    /// The failure of the last work, if it failed.
+    /// Returns the failure of the last work, if it failed.
     #[must_use]
     pub(crate) fn failure(&self) -> Option<&Failure> {
         match &self.halted {
@@ -395,7 +393,7 @@ impl<K, T> Task<K, T> {
         }
     }
 
-    /// Waits until the work has ended. Never to be called where frames are drawn or on a thread of the pool.
+    /// Waits until the work has ended. Must not be called where frames are drawn or on a thread of the pool.
     pub(crate) fn wait(&mut self) {
         if let Some(pending) = &self.pending {
             let has_ended = &pending.shared.has_ended;
@@ -405,20 +403,20 @@ impl<K, T> Task<K, T> {
         self.poll();
     }
 
-    /// Cancels the job, but keeps what the work still returns as the answer.
+    /// Cancels the job, but keeps the answer that the work may still return.
     pub fn interrupt(&self) {
         if let Some(pending) = &self.pending {
             pending.job.cancel();
         }
     }
 
-    /// Cancels the work and drops what it returns.
+    /// Cancels the work and ignores its answer.
     pub fn cancel(&mut self) {
         self.interrupt();
         self.pending = None;
     }
 
-    /// Cancels the work, and does not restart it until [`Task::go_on`] or another question.
+    /// Cancels the work; the same question does not restart it until [`Task::go_on`] or another question.
     pub(crate) fn stop(&mut self) {
         self.interrupt();
         if let Some(pending) = self.pending.take() {
@@ -432,8 +430,8 @@ impl<K, T> Task<K, T> {
         matches!(self.halted, Some((_, Halt::Stopped)))
     }
 
-    /// Allows the next [`Task::ask`] to start work again for a question that was stopped, failed or is answered. The
-    /// last answer stays until there is another.
+    /// Allows the next [`Task::ask`] to start work again for a question that was stopped, has failed or was answered.
+    /// The last answer stays until there is a new one.
     pub(crate) fn go_on(&mut self) {
         self.halted = None;
         if let Some(answer) = &mut self.answer {
@@ -449,7 +447,7 @@ impl<K, T> Task<K, T> {
 
 impl<K: PartialEq, T: Send + 'static> Task<K, T> {
     /// Starts `work` for the answer to `question`, unless the question is answered, running, stopped or has failed.
-    /// Returns the last answer, as [`Task::answer`] does. `wake` is called when there is something to look at.
+    /// Returns the last answer, like [`Task::answer`]. `wake` is called when there is an answer or an end.
     pub(crate) fn ask(
         &mut self,
         wake: impl Into<Waker>,
@@ -468,7 +466,7 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
             }
             if begins {
                 if self.about(trace).is_none() {
-                    // An answer about another trace is of no use any more, and would only hold memory.
+                    // An answer about another trace is no longer useful and would only use memory.
                     self.answer = None;
                 }
                 self.begin(waker, question, work);
@@ -477,7 +475,7 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
         self.about(trace).map(|answer| &answer.value)
     }
 
-    /// Returns whether the last answer is the complete answer to exactly this question: not partial, and not for an
+    /// Returns whether the last answer is the complete answer to exactly this question, not a partial one or one for an
     /// older generation of the trace.
     #[must_use]
     pub(crate) fn is_of(&self, trace: TraceId, key: &K) -> bool {
@@ -485,7 +483,7 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
         answer.is_some_and(|answer| !answer.is_partial)
     }
 
-    /// The answer, complete or partial, to exactly this question.
+    /// Returns the answer, complete or partial, to exactly this question.
     #[must_use]
     pub(crate) fn part_of(&self, trace: TraceId, key: &K) -> Option<&T> {
         self.to(Some(trace), key).map(|answer| &answer.value)
@@ -503,7 +501,7 @@ impl<K: PartialEq, T: Send + 'static> Task<K, T> {
             if *pending.subject == *asked {
                 return false;
             }
-            // The work that runs is not replaced: the owner asks again in a later frame.
+            // The running work is not replaced: the owner asks again in a later frame.
             if question.turn == Turn::AfterTheOther
                 && may_stand_for(pending.subject.trace, asked.trace)
             {

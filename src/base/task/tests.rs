@@ -2,18 +2,18 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::*;
 
-/// A trace, and the next generation of it.
+/// Returns the ids of a trace and of its next generation.
 fn generations() -> (TraceId, TraceId) {
     let trace = TraceId::new();
     (trace, trace.next_generation())
 }
 
-/// Work that returns the value that is sent to it.
+/// Returns work that ends with the value that the channel delivers.
 fn sent<T: Send + 'static>(from: Receiver<T>) -> impl FnOnce(&Work<T>) -> Result<T, Cancelled> {
     move |_| from.recv().map_err(|_closed| Cancelled)
 }
 
-/// Work that reports when it has started, and ends when it is cancelled.
+/// Returns work that reports when it has started, and ends when it is cancelled.
 fn endless<T>(begun: Sender<Job>) -> impl FnOnce(&Work<T>) -> Result<T, Cancelled> {
     move |work| {
         begun.send(Job::clone(work)).unwrap();

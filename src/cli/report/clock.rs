@@ -1,4 +1,5 @@
-//! Options of `report` about times: steps, corrections, alignment, and the check that no CPU's times go back.
+//! Options of `report` about times: differences, corrections, alignment, and the check that times never decrease on a
+//! CPU.
 
 use std::path::Path;
 
@@ -42,12 +43,12 @@ pub(super) fn arguments(command: Command) -> Command {
     command.args(flags).arg(offset_argument())
 }
 
-/// Returns whether an option was given that needs the records of a trace.dat.
+/// Returns whether the user gave an option that needs the records of a trace.dat.
 pub(super) fn is_asked(matches: &ArgMatches) -> bool {
     FLAGS.iter().any(|(name, _)| matches.get_flag(name))
 }
 
-/// Sets the options that hold for every file.
+/// Sets the options that are the same for every file.
 pub(super) fn set(options: &mut RecordOptions, matches: &ArgMatches) {
     options.shows_steps = matches.get_flag("ts-diff");
     options.clock = match (matches.get_flag("raw-ts"), matches.get_flag("nodate")) {
@@ -57,7 +58,7 @@ pub(super) fn set(options: &mut RecordOptions, matches: &ArgMatches) {
     };
 }
 
-/// Returns what `--offset` adds to the times of each file.
+/// Returns the offset that `--offset` gives each file.
 pub(super) fn offsets(matches: &ArgMatches, count: usize) -> Result<Vec<Nanos>, CliError> {
     let mut offsets = vec![Nanos(0); count];
     let given = matches.get_many::<(usize, Nanos)>("offset");
@@ -68,18 +69,18 @@ pub(super) fn offsets(matches: &ArgMatches, count: usize) -> Result<Vec<Nanos>, 
         *place = offset;
     }
     if matches.get_flag("raw-ts") {
-        // Recorded times are shown without any correction.
+        // Recorded times are shown without correction.
         offsets.fill(Nanos(0));
     }
     Ok(offsets)
 }
 
-/// Returns whether times are shown since the first event. Recorded times are not shifted.
+/// Returns whether times are shown relative to the first event. Recorded times (`--raw-ts`) are not.
 pub(super) fn is_aligned(matches: &ArgMatches) -> bool {
     matches.get_flag("align-ts") && !matches.get_flag("raw-ts")
 }
 
-/// Warns of each event whose time is before that of the event before it on its CPU, if this is asked for.
+/// If the user asked for it, warns of each event whose time is before that of the previous event on its CPU.
 pub(super) fn check<'a>(
     matches: &ArgMatches,
     files: impl Iterator<Item = (&'a File, &'a Path, &'a ReportOptions)>,

@@ -1,8 +1,8 @@
-//! The values of `-F` and `-v` in, the selection that a report prints out.
+//! Parses the values of `-F` and `-v` to the selection that a report prints.
 //!
-//! A value that is written as trace-cmd's filters are, and whose events the file has, is such a filter. It is asked while
-//! records are printed, so that a trace.dat need not be loaded first. Any other value is a text, a regular expression or
-//! an expression of our own search language.
+//! A value is a filter of trace-cmd if it has that syntax and the file has its events. Such a filter is evaluated while
+//! records are printed, so that a trace.dat need not be loaded first. Any other value is a text, a regular expression
+//! or an expression of our own search language.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,20 +30,20 @@ pub(super) struct Filters {
     left_out: Vec<Asked>,
 }
 
-/// One value of `-F`, read in both languages.
+/// One value of `-F`, parsed in both languages.
 struct Asked {
     text: String,
     filter: Result<EventFilter, FilterError>,
     expression: Result<Expression, ExpressionError>,
 }
 
-/// A value put to a file.
+/// A value that was resolved for a file.
 enum Bound<'a> {
     Filter(BoundFilter),
     Search(&'a Asked),
 }
 
-/// How a filter that is put to a file ends.
+/// Why a value is not a filter for a file.
 enum Unbound {
     /// The value is meant for our own search language.
     Search,
@@ -51,7 +51,7 @@ enum Unbound {
 }
 
 impl Filters {
-    /// Reads the command line. Errors are reported before a long load.
+    /// Parses the command line, so that errors are reported before a long load.
     pub fn of(matches: &ArgMatches) -> Result<Filters, CliError> {
         let texts = matches.get_many::<String>("filter").unwrap_or_default();
         let places = matches.indices_of("filter").into_iter().flatten();
@@ -82,8 +82,8 @@ impl Filters {
         self.shown.is_empty() && self.left_out.is_empty()
     }
 
-    /// Returns the selection for a report that asks filters itself, of a file with these kinds of events. `None` if one of
-    /// the values is for our own search language and the file is not loaded.
+    /// Returns the selection for a report that evaluates filters itself, of a file with these kinds of events. `None`
+    /// if one of the values needs our own search language and the file is not loaded.
     pub fn selection(
         &self,
         kinds: &[KindFields<'_>],
@@ -112,7 +112,7 @@ impl Filters {
         }))
     }
 
-    /// Returns the events of a loaded trace that the filters leave, in order; warns of filters that find nothing.
+    /// Returns the events of a loaded trace that pass the filters, in order; warns of filters that match nothing.
     pub fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let kinds = kinds_of(trace, reader);
@@ -150,7 +150,7 @@ impl Filters {
         Ok(wanted)
     }
 
-    /// Warns of filters that found nothing.
+    /// Warns of filters that matched nothing.
     pub fn warn_of_unmet(&self, selection: &Selection) {
         if !selection.is_met() {
             warn("no event of this trace passes the filters");
@@ -228,7 +228,7 @@ impl Asked {
     ) -> Result<BoundFilter, Unbound> {
         let bound = match filter.bind(kinds, start) {
             Ok(bound) => bound,
-            // Without a colon it was a list of names at best: the error of the search language is more precise.
+            // Without a colon it may only be a list of names: the error of the search language is more precise.
             Err(_) if self.expression.is_ok() || !self.text.contains(':') => {
                 return Err(Unbound::Search);
             }
@@ -249,7 +249,7 @@ impl Asked {
     }
 }
 
-/// Names that mean the event's line, not a field.
+/// Names that mean the event's header in trace-cmd's filters, not a field.
 const OF_LINE: [&str; 4] = ["COMM", "CPU", "PID", "TIMESTAMP"];
 
 fn missing_field(missing: &MissingField, kinds: &[KindFields<'_>]) -> ExpressionError {
@@ -287,7 +287,7 @@ fn wrong(text: &str, error: FilterError) -> CliError {
     )
 }
 
-/// The kinds of events of a loaded trace.
+/// Returns the kinds of events of a loaded trace.
 fn kinds_of<'a>(trace: &'a Trace, reader: &'a dyn Events) -> Vec<KindFields<'a>> {
     let kinds = trace.kinds.iter().zip(0..);
     let kinds = kinds.map(|(kind, index)| KindFields {

@@ -1,4 +1,5 @@
-//! Options of `report` that print what a file contains beside events, and those that are there for trace-cmd's sake.
+//! Options of `report` that print what a file contains besides events, and those that exist only for compatibility with
+//! trace-cmd.
 
 use std::path::PathBuf;
 
@@ -92,7 +93,7 @@ const LISTS: &[ListOption] = &[
     },
 ];
 
-/// An option of trace-cmd that is here so that its command lines work.
+/// An option of trace-cmd that exists so that its command lines work.
 struct OfTraceCmd {
     name: &'static str,
     short: char,
@@ -142,7 +143,7 @@ pub(super) fn arguments(command: Command) -> Command {
         .args(others)
 }
 
-/// Returns the list that is asked for.
+/// Returns the list that the user asked for.
 pub(super) fn asked(matches: &ArgMatches) -> Option<List> {
     let mut lists = LISTS.iter();
     let asked = lists.find(|option| matches.get_flag(option.name))?;

@@ -1,7 +1,8 @@
 //! `threadline report`: the trace as text, as its reference tool prints it (trace.dat: `trace-cmd report`).
 //!
-//! One trace.dat is printed by all threads at once; with steps, waits or other files in one order its lines come one by
-//! one. What is not a trace.dat, or is printed on a terminal, has its control characters made visible.
+//! One trace.dat is printed by all threads at once. With time differences, wakeup latencies or several files in one
+//! order, lines are printed one by one. Control characters are escaped on a terminal, and always if the file is not a
+//! trace.dat.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -175,7 +176,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         )
 }
 
-/// Returns the options that hold for every file.
+/// Returns the options that are the same for every file.
 fn options_of(matches: &ArgMatches) -> ReportOptions {
     let plugin_options = matches.get_many::<String>("function-option");
     let lists = matches.get_many::<CpuList>("cpu").unwrap_or_default();
@@ -231,7 +232,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
         return lists::print(&files, &paths, list, &options);
     }
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
-    // A latency tracer's text has no records to choose from.
+    // The text of a latency tracer has no records that filters could select.
     let plain = ReportOptions::default();
     let can_choose = |report: &&dyn Report| filters.is_empty() || report.lines(&plain).is_some();
     let exact = reports.filter(|all| {
@@ -260,7 +261,7 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     }
 }
 
-/// Returns whether an option was given that needs the records of a trace.dat.
+/// Returns whether the user gave an option that needs the records of a trace.dat.
 fn needs_records(matches: &ArgMatches, options: &ReportOptions) -> bool {
     let has_styles = ["raw-event", "plain-event"]
         .iter()
@@ -279,16 +280,16 @@ fn only_trace_dat() -> CliError {
     CliError::Usage(words.to_owned())
 }
 
-/// Whether bytes are printed as they are.
+/// How the bytes of a trace's text are printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bytes {
-    /// Into a file or pipe; on a terminal they are made visible.
+    /// As they are, to a file or pipe; on a terminal they are escaped.
     Exact,
     /// Control characters and invalid bytes are escaped.
     Visible,
 }
 
-/// Hands standard output to `print`, and flushes it.
+/// Calls `print` with standard output, and flushes it.
 fn with_out(
     bytes: Bytes,
     print: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -305,7 +306,7 @@ fn with_out(
     Ok(out.flush()?)
 }
 
-/// The options with the span that was asked for, of a trace that begins at `start`.
+/// Returns the options with the user's time span; `start` is the start of the trace.
 fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> ReportOptions {
     let time = |name: &str| {
         let time = matches.get_one::<TimeArg>(name);
@@ -318,11 +319,11 @@ fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> Re
     }
 }
 
-/// An opened file, and the events that filters leave.
+/// An opened file, and the events that pass the filters.
 enum File {
-    /// Only its head: its events are opened if they are needed.
+    /// Only the head was read: events are opened when needed.
     Head(Box<Recording>, Option<Arc<Selection>>),
-    /// Loaded, for a report that asks filters itself.
+    /// Loaded, for a report that evaluates filters itself.
     Asked(Box<LoadedTrace>, Arc<Selection>),
     Loaded(Box<LoadedTrace>, Vec<EventId>),
 }
@@ -338,7 +339,7 @@ impl File {
 
     fn start(&self) -> Timestamp {
         match self {
-            // Times since the start need the first event's time: the coarse picture knows it.
+            // For times since the start: the coarse trace contains the time of the first event.
             File::Head(head, _) => head.coarse.span.start,
             File::Asked(loaded, _) | File::Loaded(loaded, _) => loaded.trace.span.start,
         }
@@ -363,7 +364,7 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
         has_more,
     } = with_progress("reading", &job, || open_head(path, reading(matches), &job)).map_err(fail)?;
     if has_more {
-        // The tool of one of them would print that one alone.
+        // The reference tool of one of the recordings would print only that one.
         recording.report = None;
     }
     let asked = match recording.report.as_deref() {
@@ -411,7 +412,7 @@ struct Files<'a> {
     reports: Vec<&'a dyn Report>,
 }
 
-/// Prints files of trace-cmd: one as it is, several by the times of their lines.
+/// Prints files of trace-cmd: one file as it is, several merged by the times of their lines.
 fn print_exact(
     matches: &ArgMatches,
     files: &Files<'_>,
@@ -466,7 +467,7 @@ fn print_exact(
     Ok(())
 }
 
-/// Returns the styles of single kinds of events (`-r`, `-n`); warns of names that no event of the file has.
+/// Returns the styles of individual kinds of events (`-r`, `-n`); warns of names that match no event of the file.
 fn styles(matches: &ArgMatches, file: &File) -> Vec<KindStyle> {
     let kinds = file.report().and_then(|report| report.kinds());
     let kinds = kinds.unwrap_or_default();
@@ -489,7 +490,7 @@ fn styles(matches: &ArgMatches, file: &File) -> Vec<KindStyle> {
     styles
 }
 
-/// Prints files by the times of their lines, one file as it is.
+/// Prints files merged by the times of their lines, or one file as it is.
 fn print_lines(reports: &[&dyn Report], own: &[ReportOptions], job: &Job) -> Result<(), CliError> {
     if let ([report], [options]) = (reports, own)
         && !options.records.shows_steps

@@ -4,13 +4,12 @@
 //! block of 128 events: base time i64 | base place u64      event: +time u32 | +place u16 | kind u16 | thread u8
 //! ```
 //!
-//! Kinds take 2 bytes more in parts with kinds of large numbers, threads 1 or 3 more in parts with many threads.
+//! A part with large kind numbers needs 2 bytes more per event, a part with many threads 1 or 3 more.
 //!
-//! Places are stored in units of `1 << place_shift` bytes from the block's base. If the events of a block lie too far
-//! apart in the file for 2 bytes, the block is "far" and has 2 bytes more per place: this happens where many streams
-//! were written in turns. If they lie too far apart in time, or even farther apart in the file, the block is "wide",
-//! with a full time and place per event.
-//! The time of an event is found in constant time. This module does not interpret kinds and threads.
+//! Places are stored in units of `1 << place_shift` bytes from the block's base. If the places of a block differ by too
+//! much for 2 bytes, the block is "far" and has 2 bytes more per place: this happens if many streams were written in
+//! turns. If the times differ by too much, or the places by even more, the block is "wide", with a full time and place
+//! per event. The time of an event is found in constant time. This module does not interpret kinds and threads.
 
 use std::ops::Range;
 
@@ -22,14 +21,15 @@ use crate::base::{Maybe, Timestamp};
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
-/// Limit of insertion sort: events move at most this many positions back on average, otherwise all are sorted anew.
+/// Limit of insertion sort: events move at most this many positions back on average, otherwise all events are sorted
+/// again.
 const MOST_STEPS_BACK: usize = 8;
 /// Value of `Block::rest`: the block is neither far nor wide.
 const NARROW: u32 = u32::MAX;
 /// Bit of `Block::rest`: the block is far.
 const FAR: u32 = 1 << 31;
 
-/// Columns of events in the order in which they were pushed; the module's text shows the layout.
+/// The columns of events, in the order of the pushes; see the module's text for the layout.
 #[derive(Clone, Debug, Default)]
 pub struct EventColumns {
     times: Vec<u32>,
@@ -40,7 +40,7 @@ pub struct EventColumns {
     /// The high halves of the places in far blocks.
     far: Vec<u16>,
     wide: Vec<Wide>,
-    /// Each event's CPU in lanes that contain events of several CPUs; else empty.
+    /// The CPU of each event, in lanes with events of several CPUs; otherwise empty.
     cpus: Vec<Maybe<u16>>,
     place_shift: u8,
     is_unsorted: bool,
@@ -51,7 +51,7 @@ pub struct EventColumns {
 struct Block {
     time: i64,
     place: u64,
-    /// Index of this block's first event in `wide`; or, with the bit `FAR` set, in `far`; or `NARROW`.
+    /// `FAR | index` of the block's first event in `far`, or its index in `wide`, or `NARROW`.
     rest: u32,
 }
 
@@ -74,7 +74,7 @@ struct Wide {
 pub struct EventRow {
     /// Time on the trace's clock.
     pub time: Timestamp,
-    /// Byte offset in its lane (the reader defines in what: file, decompressed stream, text).
+    /// Byte offset in its lane; the reader defines whether in the file, a decompressed stream or a text.
     pub place: u64,
     /// The event's kind.
     pub kind: KindId,
@@ -82,7 +82,7 @@ pub struct EventRow {
     pub thread: Option<ThreadKey>,
 }
 
-/// Times and kinds of a block of neighbouring events, for iteration over many.
+/// Times and kinds of a block of neighbouring events, for iteration over many events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EventBlock<'a> {
     /// Index of the first event.
@@ -99,7 +99,7 @@ pub(crate) struct EventBlock<'a> {
 pub(crate) struct SortedEvents {
     /// The events in order.
     pub events: EventColumns,
-    /// The new index of each event, by its index before.
+    /// The new index of each event, indexed by its old index.
     pub new_indices: Vec<u32>,
 }
 
@@ -216,8 +216,8 @@ impl EventColumns {
         true
     }
 
-    /// Moves the base place of the block of event `index` back so that `place` fits, and returns whether that was
-    /// possible. Streams that were written in turns have places that go back and forth.
+    /// Moves the base place of the block that contains event `index` back so that `place` fits; returns whether that
+    /// was possible. If streams were written in turns, places increase and decrease in turns.
     fn rebase(&mut self, index: usize, place: u64) -> bool {
         let start = index & !(BLOCK_LEN - 1);
         let block = self.blocks[index >> BLOCK_SHIFT];
@@ -240,8 +240,8 @@ impl EventColumns {
         true
     }
 
-    /// Moves the base time of the block of event `index` back to `time`, which is a little earlier, and returns whether
-    /// that was possible. Lines of several CPUs are slightly out of order.
+    /// Moves the base time of the block that contains event `index` back to `time`, which is a little earlier; returns
+    /// whether that was possible. Lines of several CPUs are slightly out of order.
     fn rebase_time(&mut self, index: usize, time: i64) -> bool {
         let start = index & !(BLOCK_LEN - 1);
         let block = self.blocks[index >> BLOCK_SHIFT];
@@ -260,8 +260,8 @@ impl EventColumns {
         true
     }
 
-    /// Appends an event that happened on `cpu`, if that is known. Either all events of a part are
-    /// appended by this function, or none.
+    /// Appends an event that happened on `cpu`, if that is known. In one part, all events must be appended by this
+    /// function, or none.
     #[inline]
     pub(crate) fn push_on_cpu(
         &mut self,
@@ -283,8 +283,8 @@ impl EventColumns {
         cpu.get().map(u32::from)
     }
 
-    /// The CPU of each event, where it is known; empty if all events of the lane have one CPU, or
-    /// none is known.
+    /// Returns the CPU of each event, if it is known; empty if all events of the lane have one CPU, or if none is
+    /// known.
     #[must_use]
     pub fn cpus(&self) -> &[Maybe<u16>] {
         &self.cpus
@@ -321,7 +321,7 @@ impl EventColumns {
         self.places.push(0);
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     #[must_use]
     pub fn len(&self) -> usize {
         self.times.len()
@@ -390,7 +390,8 @@ impl EventColumns {
         block.place.wrapping_add((units << self.place_shift) as u64)
     }
 
-    /// Calls `visit` with the index, time and place of each event of `range`, in order: faster than a call per event.
+    /// Calls `visit` with the index, time and place of each event of `range`, in order. Faster than a call for each
+    /// event.
     #[inline]
     pub(crate) fn visit(&self, range: Range<u32>, mut visit: impl FnMut(u32, i64, u64)) {
         let end = (range.end as usize).min(self.len());
@@ -419,7 +420,7 @@ impl EventColumns {
         }
     }
 
-    /// Replaces the kind of event `index`, where the kind depends on a payload that is decoded after the push.
+    /// Replaces the kind of event `index`, for kinds that depend on a payload that is decoded after the push.
     pub(crate) fn set_kind(&mut self, index: u32, kind: KindId) {
         self.kinds.set(index as usize, kind);
     }
@@ -459,7 +460,7 @@ impl EventColumns {
         }
     }
 
-    /// The kind of each event.
+    /// Returns the kind of each event.
     #[must_use]
     pub fn kinds(&self) -> KindSlice<'_> {
         self.kinds.all()
@@ -508,8 +509,8 @@ impl EventColumns {
         }
     }
 
-    /// Returns the times and indices of the events in time order (stable). Mostly few events are out of order, by a few
-    /// positions, for which insertion is fastest.
+    /// Returns the times and indices of the events in time order (stable). Usually few events are out of order, by a
+    /// few positions: insertion sort is fastest for them.
     fn order_by_time(&self) -> Vec<(i64, u32)> {
         let mut order: Vec<(i64, u32)> = Vec::with_capacity(self.len());
         self.visit(0..self.len() as u32, |event, time, _| {
@@ -526,7 +527,7 @@ impl EventColumns {
             }
             order[at] = moved;
             if steps_left == 0 {
-                // The indices keep the order of events of one time.
+                // Indices keep events with equal times in their order.
                 order.sort_unstable();
                 break;
             }
@@ -534,7 +535,7 @@ impl EventColumns {
         order
     }
 
-    /// Allocated heap memory in bytes.
+    /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.times.capacity() * 4

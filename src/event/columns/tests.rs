@@ -1,4 +1,4 @@
-//! Columns give back what was pushed.
+//! Columns return what was pushed.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn places_that_go_back_and_forth_stay_narrow() {
 fn places_far_apart_take_two_bytes_more() {
     let mut columns = EventColumns::new(3);
     let place = |i: u64| match i % 1000 {
-        // Now and then too far for that as well, in the middle of a far block.
+        // Sometimes too far even for a far block, in its middle.
         500 => 1 << 50,
         _ => (4_000_000 + i / 8 - 500_000 * (i % 8)) * 8,
     };
@@ -73,7 +73,7 @@ fn places_far_apart_take_two_bytes_more() {
 fn times_that_go_back_a_little_stay_narrow_and_are_put_in_order() {
     let time = |i: u64| (i * 10 + (i * 7919) % 64) as i64;
     for (count, step) in [(5000, 1), (5000, 4999)] {
-        // A few places off, or backwards.
+        // Events are a few positions out of order, or in reverse order.
         let number = |i: u64| i * step % count;
         let mut columns = EventColumns::new(0);
         for i in 0..count {

@@ -1,5 +1,5 @@
-//! Kernel events that begin and end operations which need not end on the thread that begins them. **To add a pair, add a row to
-//! [`ASYNC_PAIRS`].**
+//! Kernel events that begin and end operations which may end on another thread than they begin. **To add a pair, add a
+//! row to [`ASYNC_PAIRS`].**
 
 use super::pairs::{PairEnd, strip_ending};
 
@@ -12,8 +12,8 @@ pub(crate) struct AsyncPair {
     pub begin: &'static str,
     /// The `system:event`s that end the slice.
     pub ends: &'static [&'static str],
-    /// The fields, in all events, whose values form the slice's id. Names of the field in other kernels follow after
-    /// `|`; fields that an event does not have are left out.
+    /// The fields, in all events, whose values form the slice's id. Names of the same field in other kernels follow
+    /// after `|`; fields that an event does not have are skipped.
     pub keys: &'static [&'static str],
     /// The field of the begin with the slice's name; empty: the begin's own name is used.
     pub name: &'static str,

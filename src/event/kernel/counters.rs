@@ -13,14 +13,14 @@ pub(crate) struct Counter {
     pub cpu: &'static str,
     /// A field whose text or number is added to the name; empty: none.
     pub label: &'static str,
-    /// What its values and labels mean.
+    /// The meaning of the values and labels.
     pub values: CounterValues,
 }
 
-/// What the values and labels of a counter's event mean.
+/// The meaning of the values and labels of a counter's event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CounterValues {
-    /// What they say.
+    /// The recorded ones.
     AsRecorded,
     /// The value is the number of a CPU's idle state; the largest number of 32 bits means "not idle", which the kernel
     /// stores as -1.
@@ -183,7 +183,7 @@ pub(crate) fn find_counters(system: &str, event: &str) -> &'static [Counter] {
 }
 
 impl Counter {
-    /// Returns the text that is added to the counter's name for the text of its label field.
+    /// Returns the text that is added to the counter's name, from the text of its label field.
     #[must_use]
     pub(crate) fn label_word<'a>(&self, label: &'a str) -> &'a str {
         match (self.values, label) {
@@ -194,12 +194,12 @@ impl Counter {
         }
     }
 
-    /// Returns the value of a sample for the number that was recorded.
+    /// Returns the value of a sample, from the recorded number.
     #[inline]
     #[must_use]
     pub(crate) fn value(&self, recorded: i64) -> f64 {
         match self.values {
-            // Binary records may have the number with its sign extended.
+            // Binary records may contain the number with its sign extended.
             CounterValues::IdleState if recorded as u32 == u32::MAX => -1.0,
             _ => recorded as f64,
         }

@@ -1,5 +1,5 @@
-//! The tables of kernel events: which pairs become slices, which events become counters. Readers of kernel events
-//! (trace.dat, ftrace text) look up their events here; `assemble` only sees families.
+//! The tables of kernel events: which pairs become slices, and which events become counters. Readers of kernel events
+//! (trace.dat, ftrace text) search their events here; `assemble` only uses families.
 
 mod async_pairs;
 mod counters;

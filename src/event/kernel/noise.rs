@@ -2,18 +2,18 @@
 
 use super::pairs::SOFTIRQ_NAMES;
 
-/// An event of the osnoise system: something used a CPU for `duration` ns from `start` on, by the kernel's local clock.
+/// An event of the osnoise system: something used a CPU for `duration` ns from `start`, by the kernel's local clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Noise {
     /// The event's name, which is the category of its slices.
     pub event: &'static str,
     /// The slice's name if no field contains it.
     pub name: &'static str,
-    /// The field with the slice's name; empty: `number` or `name` gives it.
+    /// The field with the slice's name; empty: the name comes from `number` or `name`.
     pub text: &'static str,
     /// The field with a number that follows the name after a colon; empty: none.
     pub number: &'static str,
-    /// Names of the numbers, by number.
+    /// Names for the values of `number`, indexed by the value.
     pub words: &'static [&'static str],
 }
 

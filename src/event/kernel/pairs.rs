@@ -1,7 +1,7 @@
 //! Kernel events that begin and end slices of a thread or CPU. **To add a pair, add a row to [`PAIRS`].**
 //!
-//! kprobe and uprobe pairs are not rows, because users name them: an event whose format has `__probe_ip`
-//! is an entry, one with `__probe_func` a return, and both carry the function's address as label key.
+//! kprobe and uprobe pairs are not rows, because users name them: an event whose format has `__probe_ip` is an entry,
+//! and one with `__probe_func` is a return; both use the function's address as label key.
 
 use crate::event::family::Family;
 
@@ -21,7 +21,7 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Returns a number that is mixed into the pair's keys, so that the keys of pairs that share a family do not
+    /// Returns a number that is mixed into the pair's keys, so that the keys of different pairs of one family do not
     /// collide.
     #[must_use]
     pub(crate) fn salt(&self) -> u64 {
@@ -46,7 +46,7 @@ pub(crate) enum PairName {
     Symbol(&'static str),
     /// The name of the system call whose number is in this field.
     Syscall(&'static str),
-    /// The word for the number in this field.
+    /// The word for the number in this field, from this list.
     Word(&'static str, &'static [&'static str]),
 }
 
@@ -479,7 +479,7 @@ fn match_pattern<'a>(pattern: &str, system: &str, event: &'a str) -> Option<&'a 
     }
 }
 
-/// Returns the name of an event without the ending that says which end of a pair it is.
+/// Returns an event's name without the ending that marks the begin or end of a pair.
 pub(super) fn strip_ending(event: &str) -> &str {
     for ending in ["_entry", "_exit", "_enter", "_begin", "_end", "_start"] {
         if let Some(stem) = event.strip_suffix(ending) {

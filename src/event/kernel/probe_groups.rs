@@ -1,5 +1,5 @@
-//! The groups (systems) into which the kernel puts the events of probes whose definitions name no group
-//! (`Documentation/trace/kprobetrace.rst` and its neighbours).
+//! The groups (systems) of probe events whose definitions name no group (`Documentation/trace/kprobetrace.rst` and its
+//! neighbours).
 
 /// A group of probe events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,15 +37,15 @@ impl ProbeGroup {
         }
     }
 
-    /// Returns the group with this name; `None` for systems of other events, and for groups that users chose.
+    /// Returns the group with this name; `None` for systems of other events, and for groups that users named.
     #[must_use]
     pub(crate) fn of(system: &[u8]) -> Option<ProbeGroup> {
         let mut all = ProbeGroup::ALL.into_iter();
         all.find(|group| group.name().as_bytes() == system)
     }
 
-    /// Returns whether readers of text give this group to probes whose real group their text does not contain. The form
-    /// of a probe's text is that of a probe in the kernel, in a program, or on an event.
+    /// Returns whether readers of text assume this group for probes whose text does not contain a group. The form of a
+    /// probe's text shows a probe in the kernel, in a program, or on an event.
     #[must_use]
     pub(crate) fn is_of_texts(self) -> bool {
         match self {

@@ -46,7 +46,7 @@ pub enum AsyncScope {
     Global,
     /// A process named by the file.
     Process(ProcessKey),
-    /// The process of a thread; that of the idle thread if the thread is not known.
+    /// The process of a thread; if the thread is not known, the process of the idle thread.
     ProcessOf(Maybe<ThreadKey>),
 }
 

@@ -1,10 +1,10 @@
 //! Items that an export cut at the border of its time range, or at the end of one of several joined files.
 
-/// A slice, run or state of which the file contains only a part: it lasted at least as long as the part, and its duration is
-/// unknown. Only files of our own exporters contain such items.
+/// A slice, run or state of which the file contains only a part: it lasted at least as long as the part, and its real
+/// duration is unknown. Only files of our own exporters contain such items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// The event with which the item begins or ends.
+    /// The event at which the item begins or ends.
     pub event: u32,
     /// Whether the item begins or ends with the event.
     pub side: CutSide,
@@ -19,15 +19,15 @@ pub enum CutSide {
     End,
 }
 
-/// The argument with the real start, in ns, of what a range cuts at its start.
+/// The argument with the real start, in ns, of an item that a range cuts at its start.
 pub(crate) const REALLY_BEGAN: &str = "really_began_ns";
-/// The argument with the real end, in ns, of what a range cuts at its end.
+/// The argument with the real end, in ns, of an item that a range cuts at its end.
 pub(crate) const REALLY_ENDED: &str = "really_ended_ns";
-/// The argument of what was still open at the end of its file, and is cut there or at the range's end.
+/// The argument of an item that was still open at the end of its file, and is cut there or at the range's end.
 pub(crate) const NEVER_ENDED: &str = "never_ended";
-/// The name of the last moment of a recording, in ns: what is unfinished lasted at least until then. In FXT also of a
-/// thread that was last seen before that, because its file ended earlier.
+/// The name of the last moment of a recording, in ns: unfinished items lasted at least until then. In FXT also of a
+/// thread that was last seen earlier, because its file ended earlier.
 pub(crate) const SEEN_UNTIL: &str = "seen_until_ns";
 
-/// The start of the name by which files of this program's exporters state their writer.
+/// The start of the writer's name in files of this program's exporters.
 pub(crate) const OWN_WRITER: &str = "threadline";

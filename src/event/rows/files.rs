@@ -9,9 +9,9 @@ pub struct FileRow {
     pub event: u32,
     /// The operation.
     pub op: FileOp,
-    /// The path; empty where only a descriptor is known.
+    /// The path; empty if only a descriptor is known.
     pub path: StringId,
-    /// The path as the program passed it, or the other path of a rename or link; else empty.
+    /// The path as the program passed it, or the other path of a rename or link; otherwise empty.
     pub other_path: StringId,
     /// Open flags with the kernel's numbers; 0 if none.
     pub flags: u32,
@@ -38,7 +38,7 @@ pub enum FileOp {
     Rename,
     /// Linked, `path` is now also `other_path`.
     Link,
-    /// `other_path` is now a symbolic link to `path`.
+    /// A symbolic link `other_path` to `path` was made.
     Symlink,
     /// The name `path` was removed.
     Unlink,

@@ -10,9 +10,9 @@ pub struct FlowMark {
     pub event: u32,
     /// Begin, step or end.
     pub op: FlowOp,
-    /// Which slice it is bound to.
+    /// The slice that it is bound to.
     pub bound: FlowBound,
-    /// Which other marks belong to its flow.
+    /// The marks that belong to the same flow.
     pub joined: FlowJoin,
     /// The file's id.
     pub id: u64,
@@ -20,7 +20,7 @@ pub struct FlowMark {
     pub name: StringId,
     /// The flow's category.
     pub category: StringId,
-    /// What the arrow means that ends here.
+    /// The meaning of the arrow that ends here.
     pub kind: FlowKind,
 }
 
@@ -35,27 +35,28 @@ pub enum FlowOp {
     End,
 }
 
-/// Which slice a [`FlowMark`] is bound to.
+/// The slice that a [`FlowMark`] is bound to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowBound {
     /// The innermost slice around it; ignored if there is none.
     Around,
     /// The innermost slice around it; if there is none, the innermost that ends at its time; ignored if there is neither.
     AroundOrEnding,
-    /// The innermost slice around the nanosecond before it, at the end of which it happens; ignored if there is none.
-    AtEnd,
-    /// The first slice that begins at its time or later on its thread, the outermost of several; ignored if there is
+    /// The innermost slice around the nanosecond before the mark, which is at the slice's end; ignored if there is
     /// none.
+    AtEnd,
+    /// The first slice that begins at the mark's time or later on its thread, the outermost of several; ignored if
+    /// there is none.
     Next,
     /// No slice: the file itself states this.
     Nowhere,
 }
 
-/// Which marks belong to one flow.
+/// The marks that belong to one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FlowJoin {
-    /// Those with its id.
+    /// The marks with its id.
     ById,
-    /// Those with its id, category and name.
+    /// The marks with its id, category and name.
     ByIdAndNames,
 }

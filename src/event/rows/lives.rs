@@ -38,8 +38,8 @@ pub enum Life {
         directory: StringId,
         /// The interpreter or loader, empty if not recorded.
         interpreter: StringId,
-        /// The thread that called `execve`, if it took the place of its leader `thread`: it belongs to the process of
-        /// `thread`, and its own key ends here.
+        /// The thread that called `execve`, if it replaced its leader `thread`: it belongs to the process of `thread`,
+        /// and its own key ends here.
         caller: Option<ThreadKey>,
     },
     /// `thread` ended.
@@ -51,7 +51,7 @@ pub enum Life {
         /// The signal that killed it, if known.
         signal: Option<i32>,
     },
-    /// `thread` has the name `name` from now on (and, if this is its first name, also before).
+    /// `thread` has the name `name` from now on (and also before, if this is its first name).
     Name {
         /// The thread.
         thread: ThreadKey,
@@ -74,7 +74,7 @@ pub enum Life {
         /// The main thread of its process.
         leader: ThreadKey,
     },
-    /// `thread` itself reports that it belongs to that process: used where nothing else shows its process.
+    /// `thread` itself reports that it belongs to the process of `leader`: used only if nothing else shows its process.
     Claim {
         /// The thread.
         thread: ThreadKey,

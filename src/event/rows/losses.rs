@@ -43,12 +43,12 @@ impl Gap {
     }
 }
 
-/// A time range in which events of a CPU may have been dropped, if the file contains only their number.
+/// A time range in which events of a CPU may have been dropped, if the file contains only the number of dropped events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seam {
-    /// Time of the last event before it.
+    /// Time of the last event before the range.
     pub start: Timestamp,
-    /// Time of the first event after it.
+    /// Time of the first event after the range.
     pub end: Timestamp,
     /// The CPU.
     pub cpu: u32,

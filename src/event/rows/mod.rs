@@ -1,8 +1,7 @@
 //! The rows of a part's columns: one file for each kind of fact that events contain.
 //!
-//! `event` in a row is an index into the same part's [`EventColumns`](super::EventColumns), which has the event's time,
-//! thread and lane (so its CPU); rows do not repeat them. Strings are ids in the part's own
-//! [`Strings`](crate::base::Strings).
+//! `event` in a row is an index into the same part's [`EventColumns`](super::EventColumns), which contains the event's
+//! time, thread and CPU; rows do not repeat them. Strings are ids in the part's own [`Strings`](crate::base::Strings).
 
 mod asyncs;
 mod counters;

@@ -8,7 +8,7 @@ use crate::event::{ThreadKey, ThreadState};
 pub struct Switch {
     /// The event.
     pub event: u32,
-    /// The CPU it happened on.
+    /// The CPU on which it happened.
     pub cpu: u32,
     /// The thread that stopped running.
     pub prev: ThreadKey,
@@ -20,15 +20,15 @@ pub struct Switch {
     pub next_priority: i32,
     /// The state of `prev` from now on.
     pub prev_state: ThreadState,
-    /// What follows from the switch.
+    /// What can be derived from the switch.
     pub content: SwitchContent,
 }
 
-/// Facts in the file about the state that starts with a switch or wakeup. Only FXT files of our own exporter contain
-/// them, where readers would derive another state from the records alone.
+/// What the file states about the thread state that starts with a switch or wakeup. Only FXT files of our own exporter
+/// contain this, for states that readers would derive differently from the records alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateFacts {
-    /// The switch that took the thread off, or the wakeup.
+    /// The switch that took the thread off its CPU, or the wakeup.
     pub event: u32,
     /// Whether the thread was observed to wait for a CPU until it ran.
     pub is_wait: Option<bool>,
@@ -38,7 +38,7 @@ pub struct StateFacts {
     pub woken_by: Option<StringId>,
 }
 
-/// A run that starts at its event's time: our own Chrome JSON, which has no switches.
+/// A run that starts at its event's time, in our own Chrome JSON, which contains no switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeRun {
     /// The event.
@@ -55,7 +55,8 @@ pub struct WholeRun {
     pub end_state: ThreadState,
 }
 
-/// A state of its event's thread that starts at the event's time: our own Chrome JSON, which has no switches and wakeups.
+/// A state of its event's thread that starts at the event's time, in our own Chrome JSON, which contains no switches
+/// and wakeups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeState {
     /// The event.
@@ -66,16 +67,16 @@ pub struct WholeState {
     pub duration_ns: Option<i64>,
     /// The CPU, for a running state.
     pub cpu: Option<u32>,
-    /// The wakeup that it started with.
+    /// The wakeup with which the state started.
     pub wakeup: Option<WholeWakeup>,
     /// Whether events were lost while it lasted.
     pub spans_loss: bool,
 }
 
-/// The wakeup that a [`WholeState`] started with.
+/// The wakeup with which a [`WholeState`] started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WholeWakeup {
-    /// The thread that woke it, or that was interrupted; `None` if it is not known.
+    /// The thread that woke this thread, or that was interrupted; `None` if unknown.
     pub waker: Option<ThreadKey>,
     /// The interrupt in which it happened.
     pub interrupt: Option<Interrupt>,
@@ -83,16 +84,16 @@ pub struct WholeWakeup {
     pub woken_by: Option<StringId>,
 }
 
-/// What follows from a context switch.
+/// What can be derived from a context switch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SwitchContent {
     /// The thread on the CPU, and the states of both threads.
     #[default]
     RunsAndStates,
-    /// Only the thread on the CPU. Our FXT files contain such switches if the recording had runs but no switches.
+    /// Only the thread on the CPU. Our FXT files contain such switches for recordings with runs but no switches.
     Runs,
-    /// The states of both threads, and that the incoming one is on the CPU: the outgoing one was not seen there. Our FXT
-    /// files contain such switches.
+    /// The states of both threads, and that the incoming thread is on the CPU: the outgoing thread was not seen there.
+    /// Our FXT files contain such switches.
     StatesAndNextRun,
 }
 
@@ -107,10 +108,10 @@ pub struct Wakeup {
     pub waker: Maybe<ThreadKey>,
     /// The CPU that the thread is to run on, if it is recorded.
     pub target_cpu: Maybe<u32>,
-    /// Which of the kernel's wakeup events.
+    /// Which of the kernel's wakeup events this is.
     pub sort: WakeupSort,
-    /// The interrupt in which the wakeup happened, by the event's own flags: `waker` is then only the thread that was
-    /// interrupted. `None` also if the file has no flags.
+    /// The interrupt in which the wakeup happened, by the event's own flags: then `waker` is only the interrupted
+    /// thread. Also `None` if the file has no flags.
     pub interrupt: Option<Interrupt>,
 }
 

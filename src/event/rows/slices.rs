@@ -71,7 +71,7 @@ pub struct Label {
     pub name: StringId,
     /// The slice's category or system.
     pub category: StringId,
-    /// Distinguishes begins with equal names (an irq number, a function's address); 0 where the name is enough. A slice
+    /// Distinguishes begins with equal names (an irq number, a function's address); 0 if the name is enough. A slice
     /// gets the name of its begin; an end matches by family and key only.
     pub key: u64,
 }
@@ -87,12 +87,12 @@ impl Label {
     };
 }
 
-/// A slice that is recorded whole; starts at its event.
+/// A slice that is recorded as a whole; it starts at its event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Complete {
     /// The event.
     pub event: u32,
-    /// Index into the part's labels; with [`UNSEEN_END`] set, `duration_ns` only defines how far the slice is drawn.
+    /// Index into the part's labels; if [`UNSEEN_END`] is set, `duration_ns` only defines how far the slice is drawn.
     pub label: u32,
     /// Duration in ns, 0 or more.
     pub duration_ns: i64,
@@ -104,7 +104,7 @@ pub(crate) const UNSEEN_END: u32 = 1 << 31;
 /// Which of several whole slices that start at the same time is the outer one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ties {
-    /// The longest: many recorders write a slice when it ends, so inner ones come first.
+    /// The longest: many recorders write a slice when it ends, so inner slices come first.
     #[default]
     Longest,
     /// The first in the file, as our own exporter writes them.
@@ -127,7 +127,7 @@ pub enum LoneBegins {
 pub struct Measured {
     /// The event that ends the slice, or that is the whole slice.
     pub event: u32,
-    /// A [`MeasuredEnd`] in 4 bytes: of `Late` the difference, of the others one of the constants below.
+    /// A [`MeasuredEnd`] in 4 bytes: the difference of `Late`, or one of the constants below.
     end: i32,
     /// Duration in ns, 0 or more.
     pub duration_ns: i64,
@@ -136,13 +136,13 @@ pub struct Measured {
 /// What a file states about the end of a slice whose duration it contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeasuredEnd {
-    /// How many ns the end, by the clock that measured it, is before its event.
+    /// The end, by the clock that measured it, is this number of ns before its event.
     Late(i32),
-    /// The time of the end is not recorded, only an event for it.
+    /// The time of the end is not recorded; only an event for the end is.
     NotRecorded,
     /// One event both begins and ends the slice; the time of its end is not recorded.
     OneEvent,
-    /// The slice is drawn with another length. The event is one of `completes`, or ends a pair.
+    /// The slice is drawn with another length. The event is one of `completes`, or the end of a pair.
     DrawnOtherwise,
 }
 
@@ -213,22 +213,22 @@ pub enum MeasuredClock {
     Same,
 }
 
-/// The label to use for an end whose begin was lost.
+/// The label for an end whose begin was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stated {
-    /// The end's event, whose duration is in `measured`.
+    /// The event of the end, whose duration is in `measured`.
     pub event: u32,
     /// Index into the part's labels.
     pub label: u32,
 }
 
-/// How deep a call of a traced function is, by the recorder. The row is present where the depth does not follow from
-/// the function's event before it in the lane: another thread came, or events were lost.
+/// The recorded depth of a call of a traced function. The row is present only if the depth does not follow from the
+/// previous function event of the lane: another thread runs, or events were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallDepth {
     /// The event of the entry or return.
     pub event: u32,
-    /// The number of calls around it.
+    /// The number of enclosing calls.
     pub depth: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Writes the columns and the directory of builds.
+//! Writes the columns and the directory of build logs.
 
 use super::slots::Slots;
 use super::{Build, Counter, Moment, UNBLOCKS, Unit};
@@ -9,7 +9,7 @@ use crate::event::{
     Role, Sample, Series, SeriesScope, SliceKind, ThreadEntry, ThreadKey,
 };
 
-/// Columns of builds, and the meaning of the numbers in them.
+/// Columns of builds, and the directory for the numbers in them.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     /// The events of all builds.
@@ -80,7 +80,7 @@ struct Writer {
     flow_count: u64,
 }
 
-/// Returns the columns and the directory of builds that follow each other on one axis.
+/// Returns the columns and the directory of builds that follow each other on one time axis.
 ///
 /// # Errors
 /// Errors if the job was cancelled.
@@ -155,8 +155,8 @@ impl Writer {
             };
             self.directory.images.push((ProcessKey(tool), image));
         }
-        // The axis begins here, not with the first target: the tool works before it starts that. The log's first record, if
-        // it has one, is about the build.
+        // The time axis starts here, not with the first target: the tool works before it starts that target. If the log
+        // has a first record, it is about the build.
         self.drafts.push(Draft {
             moment: Moment {
                 time: start,
@@ -273,7 +273,7 @@ impl Writer {
 
     /// Sorts the events by time, and writes their rows in that order.
     fn finish(mut self) -> Written {
-        // Stable: the begin and end of a target of no length keep their order.
+        // The sort is stable: the begin and end of a target without duration keep their order.
         self.drafts.sort_by_key(|draft| draft.moment.time);
         let columns = &mut self.columns;
 
@@ -334,8 +334,8 @@ impl Writer {
     }
 }
 
-/// Returns the name of each target's job slot. The numbers have as many digits as the largest, so that the tracks are
-/// sorted by number.
+/// Returns the name of each target's job slot. All numbers have as many digits as the largest, so that tracks sorted by
+/// name are sorted by number.
 fn slot_names(units: &[Unit], strings: &mut Strings) -> Vec<StringId> {
     let slots = Slots::new(units);
     let width = slots.count.to_string().len();

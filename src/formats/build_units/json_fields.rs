@@ -4,7 +4,8 @@ use serde_json::Value as Json;
 
 use crate::event::{Field, FieldRole, Value};
 
-/// Returns the members of `object`, in its order. Lists of plain values are lists; objects inside are their JSON text.
+/// Returns the members of `object` as fields, in its order. Lists of plain values are lists; inner objects are JSON
+/// text.
 pub(crate) fn json_fields(object: &Json) -> Vec<Field> {
     let members = object.as_object().into_iter().flatten();
     let field = |(name, value): (&String, &Json)| Field {

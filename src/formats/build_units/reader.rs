@@ -1,4 +1,4 @@
-//! Opens a log of builds: one lane, read as a whole, because these logs are small.
+//! Opens a log of builds: one lane, read as a whole because these logs are small.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Record
 /// What a log's text contains.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    /// The builds, one after the other on the axis.
+    /// The builds, one after the other on the time axis.
     pub builds: Vec<Build>,
     /// Facts for the info pane: (name, value).
     pub facts: Vec<Fact>,
-    /// Wall-clock time of the axis' zero in ns since the Unix epoch, if it is known.
+    /// Wall-clock time of the time axis' zero in ns since the Unix epoch, if it is known.
     pub wall_clock_zero_ns: Option<i64>,
-    /// What is odd in the text.
+    /// Diagnostics about the text.
     pub diagnostics: Diagnostics,
 }
 
-/// The functions that a format of build logs consists of.
+/// The functions that define a format of build logs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogFormat {
     /// The format's name and version, from the text.
@@ -35,7 +35,7 @@ pub(crate) struct LogFormat {
     pub fields: fn(&[u8], u64) -> Vec<Field>,
 }
 
-/// How many bytes the model of a log takes for each byte of its text, at most about.
+/// Bytes of memory for each byte of a log's text, at most, approximately.
 const MODEL_BYTES: u64 = 16;
 
 #[derive(Debug)]

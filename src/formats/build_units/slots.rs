@@ -1,4 +1,4 @@
-//! Puts targets into job slots: each into the lowest slot that is free when it starts.
+//! Assigns targets to job slots: each target gets the lowest slot that is free when it starts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -9,14 +9,14 @@ use crate::base::Maybe;
 /// The slot of each target, and the number of slots.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Slots {
-    /// By index of the target.
+    /// The slot of each target, by the target's index.
     pub of_unit: Vec<u32>,
     /// Number of slots.
     pub count: u32,
 }
 
 impl Slots {
-    /// Packs the targets. A target without an end keeps its slot.
+    /// Assigns a slot to each target. A target without an end keeps its slot.
     pub(super) fn new(units: &[Unit]) -> Slots {
         let mut slots = Slots {
             of_unit: vec![0; units.len()],
@@ -24,7 +24,7 @@ impl Slots {
         };
         let mut order: Vec<usize> = (0..units.len()).collect();
         order.sort_by_key(|&index| units.get(index).map(|unit| unit.begin.time));
-        // Slots in use by their ends, and slots that are free by their numbers.
+        // Slots in use, sorted by their end times; free slots, sorted by number.
         let mut used: BinaryHeap<Reverse<(Maybe<i64>, u32)>> = BinaryHeap::new();
         let mut free: BTreeSet<u32> = BTreeSet::new();
         for index in order {
@@ -44,7 +44,8 @@ impl Slots {
             if let Some(entry) = slots.of_unit.get_mut(index) {
                 *entry = slot;
             }
-            // A target of no length holds its slot for 1 ns: another one that starts with it is drawn beside it.
+            // A target without duration keeps its slot for 1 ns: another target that starts at that time gets another
+            // slot.
             let least = unit.begin.time.saturating_add(1);
             let end = unit.end.map(|end| end.time.max(least));
             used.push(Reverse((end.into(), slot)));

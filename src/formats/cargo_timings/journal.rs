@@ -1,4 +1,4 @@
-//! The log of cargo's build analysis: one JSON object a line, each with a reason.
+//! The log of cargo's build analysis: one JSON object per line, each with a reason.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -24,10 +24,10 @@ struct Open {
 
 #[derive(Default)]
 struct Reader {
-    /// Units by their numbers, and the numbers in the order in which they came.
+    /// Units by number, and the numbers in the order of the lines.
     units: FxHashMap<u64, Open>,
     order: Vec<u64>,
-    /// (number of the unit, numbers of what it unblocked, when).
+    /// (number of the unit, numbers of the units that it unblocked, time).
     unblocked: Vec<(u64, Vec<u64>, Moment)>,
     last: i64,
     log: Log,
@@ -185,7 +185,7 @@ impl Open {
         let end = self.end.filter(is_later);
         let mut sections = self.sections;
         sections.sort_by_key(|section| section.begin.time);
-        // The front end works until the first section that rustc announces, else until the metadata is written.
+        // The front end works until the first section that rustc announces, otherwise until the metadata is written.
         let section = |name: &str, begin, end| Section {
             name: name.as_bytes().to_vec(),
             begin,
@@ -214,7 +214,7 @@ impl Open {
     }
 }
 
-/// Returns the name of a unit as the page of `--timings` has it: `serde v1.0.229 build-script (run)`.
+/// Returns the name of a unit as on the page of `--timings`: `serde v1.0.229 build-script (run)`.
 fn unit_name(object: &Json) -> String {
     let package = text(object, "package_id");
     let (source, id) = package.split_once('#').unwrap_or((package, ""));

@@ -1,16 +1,16 @@
-//! What cargo records of a build: the page of `cargo build --timings`, and the log of cargo's build analysis.
+//! Cargo's records of a build: the page of `cargo build --timings`, and the log of cargo's build analysis.
 //!
 //! ```text
 //! <html> ... <td>Build start:</td><td>2026-11-24T04:07:44.458156176Z</td> ...
 //! const UNIT_DATA = [ { "i", "name", "version", "target", "start", "duration", "unblocked_units", "sections" } ... ];
 //! const CONCURRENCY_DATA = [ { "t", "active", "waiting", "inactive" } ... ];  const CPU_USAGE = [ [t, percent] ... ];
 //!
-//! {"run_id":...,"timestamp":...,"reason":"unit-started","index":5,"elapsed":0.095466376}       one object a line
+//! {"run_id":...,"timestamp":...,"reason":"unit-started","index":5,"elapsed":0.095466376}       one object per line
 //! ```
 //!
-//! The page (`page`) has times in hundredths of a second; the log (`journal`), which cargo writes below its home with
-//! `-Zbuild-analysis`, in ns. A target is one unit of cargo's: a crate compiled in one way, or a build script that runs.
-//! Times are seconds since cargo started to build.
+//! The page (`page`) contains times in hundredths of a second; the log (`journal`), which cargo writes below its home
+//! directory with `-Zbuild-analysis`, contains ns. A target is one of cargo's units: a crate compiled in one way, or
+//! the run of a build script. Times are relative to the time at which cargo started to build.
 
 mod journal;
 mod page;
@@ -60,7 +60,7 @@ enum Form {
     Journal,
 }
 
-/// Bytes at the start that show the form.
+/// Number of bytes at the start in which the form is detected.
 const HEAD_BYTES: usize = 1 << 12;
 
 fn form(head: &[u8]) -> Option<Form> {
@@ -84,7 +84,7 @@ fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
-/// Returns the members of the object at `place`.
+/// Returns the members of the object at `place` as fields.
 fn fields(text: &[u8], place: u64) -> Vec<Field> {
     let rest = usize::try_from(place).ok().and_then(|at| text.get(at..));
     match next_value(rest.unwrap_or_default()) {

@@ -1,4 +1,4 @@
-//! The page of `cargo build --timings`: its scripts' data, and the table of facts above them.
+//! The page of `cargo build --timings`: the data in its scripts, and the table of facts above.
 
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
@@ -9,7 +9,7 @@ use crate::base::{Job, Leading, Location, Problem, ReadError, Severity};
 use crate::event::Fact;
 use crate::formats::build_units::{Build, Counter, Log, Moment, Section, Unblock, Unit};
 
-/// Name of the section of which the end is the end of a crate's metadata.
+/// Name of the section at whose end a crate's metadata is written.
 const FRONTEND: &[u8] = b"frontend";
 
 /// An element of a list in the page.
@@ -34,7 +34,7 @@ pub(super) fn read(page: &[u8], job: &Job) -> Result<Log, ReadError> {
         tool: "cargo",
         ..Build::default()
     };
-    // Units refer to each other by their numbers.
+    // Units refer to each other by number.
     let mut by_number: FxHashMap<u64, usize> = FxHashMap::default();
     let mut units: Vec<&Element> = Vec::new();
     for element in &elements {
@@ -89,8 +89,8 @@ fn list_at(page: &[u8], name: &[u8]) -> Option<usize> {
     at.checked_add(declared.len())
 }
 
-/// Returns the elements of the list whose first element is at `at`. Damaged elements are left out: the next line that
-/// starts an element at the same depth goes on.
+/// Returns the elements of the list whose first element is at `at`. Damaged elements are skipped: reading continues at
+/// the next line that starts an element of the list.
 fn elements(
     page: &[u8],
     mut at: usize,
@@ -121,7 +121,7 @@ fn elements(
                 note_bad(log, at as u64);
                 let next = [&b"\n  {\n"[..], b"\n  [\n", b"\n];"];
                 let found = next.iter().filter_map(|it| memchr::memmem::find(rest, it));
-                // The line break stays.
+                // The next element starts after the line break.
                 match found.min() {
                     Some(length) => length.saturating_add(1),
                     None => break,
@@ -165,14 +165,14 @@ fn unit(element: &Element) -> Option<Unit> {
             Some(section(name, ns(span, "start")?, ns(span, "end")?))
         })
         .collect();
-    // cargo before 1.92 has the time of the metadata instead.
+    // cargo before 1.92 writes the time of the metadata instead.
     if let (true, Some(metadata)) = (sections.is_empty(), ns(object, "rmeta_time")) {
         sections.push(section("frontend", 0, metadata));
         sections.push(section("codegen", metadata, duration));
     }
     sections.sort_by_key(|section| section.begin.time);
     let category = match text(object, "mode") {
-        // The page's word for "build".
+        // The page's words for an ordinary build.
         "" | "todo" => "build",
         mode => mode,
     };
@@ -186,7 +186,7 @@ fn unit(element: &Element) -> Option<Unit> {
     })
 }
 
-/// Returns the counters of units and of processor time.
+/// Returns the counters of units and of processor usage.
 fn counters(page: &[u8], log: &mut Log, job: &Job) -> Result<Vec<Counter>, ReadError> {
     let mut counters: Vec<Counter> = Vec::new();
     if let Some(list) = list_at(page, b"CONCURRENCY_DATA") {
@@ -224,7 +224,7 @@ fn counters(page: &[u8], log: &mut Log, job: &Job) -> Result<Vec<Counter>, ReadE
     Ok(counters)
 }
 
-/// Adds the rows of the page's table of facts.
+/// Adds the rows of the page's table of facts to the facts.
 fn facts(page: &[u8], log: &mut Log) {
     let start = memchr::memmem::find(page, b"summary-table\">").unwrap_or(page.len());
     let table = page.get(start..).unwrap_or_default();

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use crate::base::calendar::days_since_1970;
 
-/// The latest time that is believed, in seconds: a century.
+/// The latest valid time, in seconds: a century.
 const MOST_SECONDS: f64 = 100.0 * 366.0 * 86_400.0;
 
 /// Returns a member in seconds as ns; `None` if it is not a time.
@@ -14,14 +14,14 @@ pub(super) fn ns(object: &Json, name: &str) -> Option<i64> {
 
 /// Returns a number of seconds as ns; `None` if it is not a time.
 ///
-/// A double holds 15 digits, so ns are exact in builds of up to 11 days.
+/// A double contains at least 15 decimal digits, so ns are exact in builds of up to 11 days.
 pub(super) fn ns_of(seconds: &Json) -> Option<i64> {
     let seconds = seconds.as_f64()?;
     let is_time = seconds.abs() <= MOST_SECONDS;
     is_time.then(|| (seconds * 1e9).round() as i64)
 }
 
-/// Returns a date as `2026-11-24T04:07:44.458156176Z` in ns since the Unix epoch; `None` if it has another form.
+/// Returns a date of the form `2026-11-24T04:07:44.458156176Z` in ns since the Unix epoch; `None` for other forms.
 pub(super) fn unix_ns(date: &str) -> Option<i64> {
     let (day, time) = date.strip_suffix('Z')?.split_once('T')?;
     let mut parts = time.splitn(3, ':');

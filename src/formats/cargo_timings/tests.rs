@@ -1,4 +1,4 @@
-//! Pages and logs become builds; damage is reported, and the rest is read.
+//! Pages and logs are read as builds; damage is reported, and the rest is read.
 
 use super::seconds::unix_ns;
 use super::*;
@@ -58,7 +58,7 @@ fn of_journal(text: &str) -> Log {
     journal::read(text.as_bytes(), &Job::default()).unwrap()
 }
 
-/// Name, start and end (ms) of a unit or section.
+/// Returns name, start and end (ms) of a unit or section.
 fn span(name: &[u8], begin: i64, end: Option<i64>) -> (String, i64, Option<i64>) {
     let ms = |ns: i64| ns / 1_000_000;
     let name = String::from_utf8_lossy(name).into_owned();
@@ -75,7 +75,7 @@ fn section_span(section: &Section) -> (String, i64, Option<i64>) {
     span(&section.name, section.begin.time, end)
 }
 
-/// Indices of the units, and the time in ms.
+/// Returns the indices of both units, and the time in ms.
 fn unblocks(build: &Build) -> Vec<(usize, usize, i64)> {
     let each = build.unblocks.iter();
     each.map(|it| (it.from, it.to, it.at.time / 1_000_000))
@@ -111,7 +111,7 @@ fn units_of_the_page_have_sections_and_unblock_others() {
         older,
         [named("frontend", 1300, 1450), named("codegen", 1450, 1500)]
     );
-    // The metadata of the first is there after its front end; number 77 is not a unit.
+    // The first unit's metadata is written after its front end; number 77 is not a unit.
     assert_eq!(unblocks(build), [(0, 2, 1250), (0, 1, 850)]);
     assert_eq!(build.units[1].category, b"run-custom-build");
     assert_eq!(build.span, (0, 1_600_000_000));

@@ -1,4 +1,4 @@
-//! Flow events, and slices that are ends of arrows themselves.
+//! Flow events, and slices at which arrows start or end.
 
 use super::emit::{Emitter, Event, argument_of};
 use super::ids::{Identity, id_number};
@@ -51,7 +51,7 @@ impl<'f> Emitter<'f> {
         });
     }
 
-    /// Adds the arrow that begins, passes or ends at a slice with `bind_id`.
+    /// Adds the arrow that starts at a slice with `bind_id`, passes through it or ends at it.
     #[inline]
     pub(super) fn bound_flow(&mut self, event: &Event<'_, 'f>, index: u32) {
         if event.raw.more.bind_id != Raw::None {

@@ -1,4 +1,4 @@
-//! Asynchronous slices and objects: begins, instants and ends that belong together by category, scope and id.
+//! Asynchronous slices and objects: begins, instants and ends that are matched by category, scope and id.
 
 use super::emit::{Emitter, Event};
 use super::ids::{IdReach, Identity, async_number};
@@ -22,7 +22,7 @@ impl<'f> Emitter<'f> {
             (IdReach::Unspecified, Some(process)) if event.raw.is_object() => {
                 AsyncScope::Process(process)
             }
-            // Found when all parts are read: the process of the id's first event.
+            // After all parts are read, `reader` replaces this by the process of the id's first event.
             _ => AsyncScope::ProcessOf(event.thread.into()),
         };
         let kind = match self.source.is_ours {

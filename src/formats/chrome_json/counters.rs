@@ -6,7 +6,7 @@ use super::scan::{Members, Raw};
 use crate::base::StringId;
 use crate::event::{Role, Sample, Series, SeriesScope, series_name};
 
-/// What identifies a counter's series in a part; [`series_name`] is its name.
+/// The key of a counter's series in a part; [`series_name`] returns its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SeriesKey {
     event: StringId,
@@ -50,7 +50,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Returns the series of a counter event's argument.
+    /// Returns the index of the series of a counter event's argument.
     fn series(&mut self, key: SeriesKey) -> u32 {
         let columns = &mut self.out.columns;
         *self.all_series.entry(key).or_insert_with(|| {

@@ -1,8 +1,8 @@
 //! One event in full: its members as fields, arguments flattened by their paths (`a.b[0].c`).
 //!
-//! What the event has besides arguments comes first: an instant's scope, an id. Then come the arguments, then the members
-//! that the bulk pass does not use (`tts`, `cname` and others). An array of numbers and texts is one field for each
-//! element, all of the array's name.
+//! The order of the fields is: parts of the record besides arguments (an instant's scope, an id), arguments, then
+//! members that the bulk pass does not use (`tts`, `cname` and others). An array of numbers and texts becomes one field
+//! for each element, all with the array's name.
 
 use std::borrow::Cow;
 
@@ -14,9 +14,9 @@ use super::scan::{Elements, Members, Quoted, Raw, Scan};
 use super::text::shown;
 use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, SUM_FIELDS, ValueRef};
 
-/// Maximum number of fields of an event; the rest is one text.
+/// Maximum number of fields of an event; the remaining values are one text.
 const MOST_FIELDS: usize = 2048;
-/// Maximum number of frames of a stack: frames may be their own callers.
+/// Maximum number of frames of a stack, because a damaged frame may be its own parent.
 const MOST_FRAMES: usize = 512;
 
 /// Finds the object of a stack frame by its id.
@@ -62,7 +62,7 @@ pub(super) fn has_fields(object: &[u8]) -> bool {
     !fields.is_empty()
 }
 
-/// Whether a member is not a field of its own: it is a column, or among the words of the record or the arguments.
+/// Returns whether a member is not a field of its own: it is a column, part of the record, or the arguments.
 fn is_shown_elsewhere(key: &[u8]) -> bool {
     matches!(
         key,
@@ -82,7 +82,7 @@ fn is_shown_elsewhere(key: &[u8]) -> bool {
     )
 }
 
-/// Adds what the event has besides arguments, with the roles that exporters choose by.
+/// Adds the parts of the record besides arguments, with the roles that exporters use.
 fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     let (role, type_name) = match event.phase {
         b'i' | b'I' | b'R' => {
@@ -139,13 +139,13 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     }
 }
 
-/// Appends values under their paths.
+/// Appends values with their paths as names.
 struct Flattened<'v, 'a> {
     fields: &'v mut Vec<FieldRef<'a>>,
 }
 
 impl<'a> Flattened<'_, 'a> {
-    /// Adds a value, or all values inside of it. Nesting is bounded by the scanner.
+    /// Adds a value, or all values inside it. The scanner limits the nesting.
     fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
         if self.fields.len() >= MOST_FIELDS {
             return;
@@ -192,8 +192,8 @@ fn text_field<'a>(name: Cow<'a, str>, bytes: &'a [u8]) -> FieldRef<'a> {
     }
 }
 
-/// Returns a field for a value that is neither object nor array. A number that no integer type holds is a float; the text
-/// in the file is what is shown of it.
+/// Returns a field for a value that is neither object nor array. A number that no integer type can store is a float,
+/// and the text in the file is shown for it.
 fn scalar<'a>(name: Cow<'a, str>, value: Raw<'a>) -> FieldRef<'a> {
     let mut shown_as = String::new();
     let (type_name, value) = match value {
@@ -225,7 +225,7 @@ fn scalar<'a>(name: Cow<'a, str>, value: Raw<'a>) -> FieldRef<'a> {
     }
 }
 
-/// Returns an event's stack, innermost first: the frames that `sf` names, or the texts of `stack` as they stand.
+/// Returns an event's stack, innermost first: the frames that `sf` refers to, or the texts in `stack`.
 pub(super) fn stack_of(object: &[u8], frames: &dyn FrameObjects) -> Vec<String> {
     let mut stack = Vec::new();
     for (key, value) in Members::of(object) {
@@ -261,7 +261,7 @@ fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>
     }
 }
 
-/// Returns a value as text to show.
+/// Returns a value as text for display.
 pub(super) fn text_of_raw(raw: Raw<'_>) -> String {
     match raw {
         Raw::Text(text) => shown(text).into_owned(),
@@ -270,7 +270,7 @@ pub(super) fn text_of_raw(raw: Raw<'_>) -> String {
     }
 }
 
-/// Returns what an event says of itself besides fields and stack.
+/// Returns the facts of an event besides fields and stack.
 pub(super) fn head_of(object: &[u8]) -> EventDetail {
     let event = RawEvent::read(&mut Scan::new(object, 0)).unwrap_or_default();
     let name = match (event.phase, text_of_raw(event.name)) {

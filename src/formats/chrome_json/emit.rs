@@ -1,7 +1,8 @@
-//! The bulk pass: the events of one part in, its columns out, and what the part says of processes, threads and the file.
+//! The bulk pass: reads the events of one part and returns its columns, and its facts about processes, threads and the
+//! file.
 //!
-//! An ordinary event costs one look-up of its thread (none if it is that of the event before) and one of its category and
-//! name. `docs/chrome-json.md` says row by row what each phase becomes.
+//! An ordinary event needs one look-up of its thread (none if the previous event had the same thread) and one of its
+//! category and name. `docs/chrome-json.md` lists the result for each phase.
 
 use rustc_hash::FxHashMap;
 
@@ -25,14 +26,15 @@ use crate::event::{
 };
 
 const CHECK_BYTES: usize = 1 << 20;
-/// How far the last event of a part may reach into the parts after it before its end is looked for elsewhere, bytes.
+/// If the last event of a part does not end within this number of bytes after the part, its end is searched again
+/// later.
 const MOST_BEYOND: usize = 16 << 20;
-/// The name of ends of slices that have none of their own.
+/// The name of ends of slices without a name of their own.
 pub(super) const NAMELESS_END: &str = "end";
-/// The category of kinds of stack samples, which have none.
+/// The category of kinds of stack samples, which have no category.
 const SAMPLES: &str = "samples";
 
-/// What the parts of a file are read with.
+/// The data that all parts of a file are read with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'f> {
     pub(super) bytes: &'f [u8],
@@ -41,10 +43,10 @@ pub(super) struct Source<'f> {
     pub(super) is_ours: bool,
 }
 
-/// How far a part is read.
+/// How far a part may be read beyond its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Only a little beyond its end, as where it starts was guessed.
+    /// At most [`MOST_BEYOND`] bytes, because the start of the part was guessed.
     Guessed,
     /// As far as its last event reaches.
     Certain,
@@ -60,7 +62,7 @@ pub(super) struct PartRead {
     pub(super) columns: LaneColumns,
     pub(super) people: PartPeople,
     pub(super) metadata: Vec<MetadataEvent>,
-    /// Moments that other recordings may know.
+    /// Moments that other recordings may also contain.
     pub(super) clock_marks: Vec<ClockMark>,
     /// Counts of the lost events of CPUs, in files of our own exporter.
     pub(super) cpu_losses: Vec<CpuLoss>,
@@ -112,19 +114,19 @@ pub(super) fn emit(
     Ok(emitter.finish(end))
 }
 
-/// Strings of a part beyond which names are not remembered any more: names that are so many are mostly unique
-/// ("frame 123456"), and each costs less if nothing is kept to find it again.
+/// Number of strings of a part after which names are no longer entered in the hash table: so many names are mostly
+/// unique ("frame 123456"), and each name takes less memory if it is not entered.
 const MOST_NAMES: usize = 1 << 13;
 
-/// What an event's category and name stand for in a part.
+/// The label and the kinds for an event's category and name in a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) label: u32,
-    /// Kinds of points, and of what is drawn otherwise.
+    /// The kind of points, and the kind of events that are drawn in another form.
     kinds: [Maybe<u32>; 2],
 }
 
-/// An event with what its members mean.
+/// An event and the values of its members.
 #[derive(Clone, Copy)]
 pub(super) struct Event<'e, 'a> {
     pub(super) at: usize,
@@ -139,13 +141,13 @@ pub(super) struct Event<'e, 'a> {
 
 pub(super) struct Emitter<'f> {
     pub(super) source: Source<'f>,
-    /// The bytes that the part may reach.
+    /// The bytes of the file up to the place to which the part may be read.
     bytes: &'f [u8],
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
-    /// By name and category.
+    /// Labels and kinds by name and category.
     names: ByString<StringId, Named>,
-    /// Labels of slices that say another kind than their category implies, in our own exports.
+    /// In our own exports: labels of slices whose arguments state another kind than their category implies.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
 }
@@ -185,7 +187,7 @@ impl<'f> Emitter<'f> {
         self.out
     }
 
-    /// Takes what the walk found, with the members of an event; returns its place.
+    /// Processes an item that the walk found, and the members of an event; returns the item's place.
     #[inline]
     fn found(&mut self, found: Found<'f>, event: &RawEvent<'f>) -> usize {
         match found {
@@ -257,7 +259,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Returns the name of an event, or its category: a text, or a number or word as it stands.
+    /// Returns the name or category of an event: a text, or the digits or letters of a number or word.
     #[inline]
     pub(super) fn name(&mut self, raw: Raw<'_>) -> StringId {
         match raw {
@@ -266,7 +268,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Returns the category of an event; that of the event before mostly.
+    /// Returns the category of an event, which is usually that of the previous event.
     #[inline]
     fn category(&mut self, raw: Raw<'f>) -> StringId {
         match self.last_category {
@@ -294,8 +296,8 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Adds a sum over the trace: a point on the thread with its process's number, whatever thread it names. Each sum
-    /// names a thread of its own, which does not exist.
+    /// Adds a sum over the trace as a point on the thread with its process's number, not on the thread that it names:
+    /// each sum names a thread of its own, which does not exist.
     #[cold]
     fn sum(&mut self, at: usize, raw: &RawEvent<'f>) {
         let mut raw = *raw;
@@ -343,7 +345,8 @@ impl<'f> Emitter<'f> {
         })
     }
 
-    /// Returns the name of an event. Only series of counters are known by numbers of names within a part.
+    /// Returns the name of an event. In a part, only names of counters need a unique string id, because series are
+    /// found by it.
     #[inline]
     fn name_of(&mut self, raw: &RawEvent<'f>) -> StringId {
         match (raw.phase, raw.name) {
@@ -379,7 +382,7 @@ impl<'f> Emitter<'f> {
             }
             b'E' => {
                 let mut event = event;
-                // What the end says of its begin, which may be nothing.
+                // The category and name of an end may be empty: then it matches any begin.
                 let label = self.named(event.category, event.name).label;
                 if event.name == StringId::EMPTY {
                     event.name = self.out.columns.strings.intern_text(NAMELESS_END);
@@ -438,7 +441,7 @@ impl<'f> Emitter<'f> {
         (event, named.label)
     }
 
-    /// Returns what a category and a name stand for.
+    /// Returns the label and the kinds for a category and a name.
     #[inline]
     pub(super) fn named(&mut self, category: StringId, name: StringId) -> Named {
         match self.names.get(name, category) {
@@ -488,7 +491,7 @@ impl<'f> Emitter<'f> {
         kind
     }
 
-    /// Records a moment with an id that other recordings contain too: the middle between request (`issue_ts`) and
+    /// Adds a moment whose id other recordings may also contain: the middle between the request (`issue_ts`) and the
     /// answer.
     fn clock_mark(&mut self, event: &Event<'_, 'f>) {
         if self.out.columns.strings.bytes(event.name) != b"clock_sync" {

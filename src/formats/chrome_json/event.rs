@@ -1,15 +1,15 @@
-//! One event object: its members as the file has them.
+//! One event object: its members as they are in the file.
 //!
 //! ```text
 //! {"ph":"X", "name":.., "cat":.., "ts": µs, "dur": µs, "pid":.., "tid":.., "id":.., "args":{..}, ...}
 //! ```
 //!
-//! Reads one object at a place; does not say what its members mean.
+//! Reads one object at a place; does not interpret its members.
 
 use super::scan::{Members, Quoted, Raw, Scan};
 use crate::event::SUM_FIELDS;
 
-/// The members of an event that the bulk pass needs. A member that occurs twice has its last value.
+/// The members of an event that the bulk pass needs. For a member that occurs twice, the last value is used.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RawEvent<'a> {
     /// Phase: the first byte of `ph`; 0 if there is none.
@@ -21,7 +21,7 @@ pub(super) struct RawEvent<'a> {
     pub(super) process: Raw<'a>,
     pub(super) thread: Raw<'a>,
     pub(super) args: Raw<'a>,
-    /// The number of members that events have; others are not counted.
+    /// The number of known members that the event has.
     pub(super) known: u32,
     /// The members that few events have; all are absent unless `has_more`.
     pub(super) more: More<'a>,
@@ -37,23 +37,24 @@ pub(super) struct More<'a> {
     pub(super) scope: Raw<'a>,
     /// `s`: the scope of an instant.
     pub(super) instant_scope: Raw<'a>,
-    /// `bp`: what the end of a flow is bound to.
+    /// `bp`: the slice to which the end of a flow is bound.
     pub(super) bound: Raw<'a>,
-    /// `bind_id`, `flow_in` and `flow_out`: arrows of slices.
+    /// `bind_id`, `flow_in` and `flow_out`: arrows that start or end at slices.
     pub(super) bind_id: Raw<'a>,
     pub(super) flow_in: Raw<'a>,
     pub(super) flow_out: Raw<'a>,
 }
 
 impl<'a> RawEvent<'a> {
-    /// Reads the object that starts at the next byte. `None` if the text is not JSON; `scan.at` is then where.
+    /// Reads the object that starts at the next byte. `None` if the text is not JSON; then `scan.at` is the position of
+    /// the error.
     pub(super) fn read(scan: &mut Scan<'a>) -> Option<RawEvent<'a>> {
         let mut event = RawEvent::default();
         event.read_again(scan)?;
         Some(event)
     }
 
-    /// Replaces all members by those of the object that starts at the next byte, as [`RawEvent::read`] does.
+    /// Replaces all members by those of the object that starts at the next byte; see [`RawEvent::read`].
     #[inline]
     pub(super) fn read_again(&mut self, scan: &mut Scan<'a>) -> Option<()> {
         self.clear();
@@ -84,14 +85,14 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Returns whether this is about an object: that it was made, what it is like, that it is gone.
+    /// Returns whether this event is about an object: its creation, a snapshot of it, or its end.
     #[inline]
     pub(super) fn is_object(&self) -> bool {
         matches!(self.phase, b'N' | b'O' | b'D')
     }
 
-    /// Returns whether this is not a slice but a sum over the whole trace, as LLVM's compilers write it for each name:
-    /// at 0, with the arguments `count` and `avg ms` alone.
+    /// Returns whether this is not a slice but a sum over the whole trace, as compilers of LLVM write it for each name:
+    /// at time 0, with only the arguments `count` and `avg ms`.
     #[inline]
     pub(super) fn is_sum(&self) -> bool {
         self.phase == b'X' && self.time.bytes() == b"0" && self.has_arguments_of_sum()
@@ -127,7 +128,7 @@ impl<'a> RawEvent<'a> {
         }
     }
 
-    /// Reads as many members as there are in an object that may be cut off.
+    /// Reads the members of an object that may be cut off, up to the cut.
     pub(super) fn read_as_far_as_possible(scan: &mut Scan<'a>) -> RawEvent<'a> {
         let mut event = RawEvent::default();
         let _ = scan.expect(b'{');

@@ -1,4 +1,4 @@
-//! What a file says of itself besides events: its other members, and metadata events that are about no name.
+//! Facts about the file besides events: its other members, and metadata events that contain no name.
 
 use super::describe::{fields_into, object_at, text_of_raw};
 use super::emit::PartRead;
@@ -8,20 +8,21 @@ use super::scan::{Members, Raw, Scan};
 use crate::event::part::ClockMark;
 use crate::event::{CpuLoss, Fact, FieldRef, TraceInfo};
 
-/// Maximum number of facts that are listed: of members, and of metadata events.
+/// Maximum number of facts of each kind: of members, and of metadata events.
 const MOST_FACTS: usize = 64;
-/// Maximum length of a fact's text, characters.
+/// Maximum length of a fact's text, in characters.
 const MOST_TEXT: usize = 200;
 
-/// Members that say when the zero of the trace's clock was, with their unit in ns: PyTorch's profiler, clang.
+/// Members that contain the wall-clock time of the trace clock's zero, with their unit in ns: PyTorch's profiler,
+/// clang.
 const CLOCK_ZEROS: [(&[u8], i64); 2] = [(b"baseTimeNanoseconds", 1), (b"beginningOfTime", 1000)];
 
 /// The facts so far.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Of members of the file.
+    /// Facts from members of the file.
     of_members: Vec<Fact>,
-    /// Of metadata events.
+    /// Facts from metadata events.
     of_events: Vec<Fact>,
     more: u64,
     cpu_count: u32,
@@ -102,10 +103,10 @@ impl Facts {
         }
     }
 
-    /// Returns the facts about the file, with those of its head.
+    /// Returns `head` with the facts about the file.
     pub(super) fn into_info(self, head: TraceInfo) -> TraceInfo {
         let mut clock_marks = self.clock_marks;
-        // Chromium on Linux has this clock and did not always name it.
+        // Chromium on Linux uses this clock, but did not always name it.
         if self.clock_domain.is_none_or(|domain| domain == MONOTONIC) {
             let id = ClockMark::MONOTONIC_ZERO.to_vec();
             clock_marks.push(ClockMark { id, time_ns: 0 });
@@ -127,7 +128,7 @@ impl Facts {
     }
 }
 
-/// Adds a fact; returns 1 if there is no room for it.
+/// Adds a fact; returns 1 if there is no room for it, otherwise 0.
 fn add(facts: &mut Vec<Fact>, name: String, text: &str) -> u64 {
     let fact = Fact::new(name, shortened(text));
     if facts.contains(&fact) {

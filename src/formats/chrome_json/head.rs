@@ -1,4 +1,4 @@
-//! The start of a file: whether it is in this format, in which form, and who wrote it.
+//! The start of a file: whether the file is in this format, its form, and whether our own exporter wrote it.
 
 use super::event::{RawEvent, is_of_event};
 use super::scan::{Members, Raw, Scan};
@@ -6,22 +6,22 @@ use super::walk::Form;
 use crate::event::{OWN_WRITER, SEEN_UNTIL};
 use crate::formats::Sniff;
 
-/// How far the head is read, bytes.
+/// How far the head is read, in bytes.
 const MOST_HEAD: usize = 1 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What the start of a file says.
+/// Facts from the start of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     /// Offset of the first bracket.
     pub(super) start: usize,
     pub(super) form: Form,
-    /// Whether our own exporter wrote the file: slices that start together are in order there, and some arguments have a
+    /// Whether our own exporter wrote the file: then slices that start together are in order, and some arguments have a
     /// fixed meaning.
     pub(super) is_ours: bool,
     /// The last moment of the recording in ns, in files of our own exporter.
     pub(super) seen_until: Option<i64>,
-    /// How sure it is that the file is in this format.
+    /// The certainty that the file is in this format.
     pub(super) sniff: Sniff,
 }
 
@@ -55,7 +55,7 @@ impl Head {
         found
     }
 
-    /// Reads the members of the first object: it is an event, or has the array of events.
+    /// Reads the members of the first object, which is an event or contains the array of events.
     fn read_members(&mut self, head: &[u8]) {
         let mut scan = Scan::new(head, self.start + 1);
         self.form = Form::Object;
@@ -87,7 +87,7 @@ impl Head {
         if frames_or_samples == 2 {
             self.sniff = Sniff::Yes;
         } else if memchr::memmem::find(head, b"\"traceEvents\"").is_some() {
-            // Behind something that is long or damaged.
+            // The array may follow after a long or damaged member.
             self.sniff = Sniff::Maybe;
         }
     }
@@ -107,7 +107,7 @@ fn seen_until(other_data: Raw<'_>) -> Option<i64> {
     text.parse().ok().filter(|time| *time < i64::MAX)
 }
 
-/// Returns how sure it is that the object at the next byte is an event. It may be cut off by the end of the head.
+/// Returns the certainty that the object at the next byte is an event. The end of the head may cut the object.
 fn sniff_event(mut scan: Scan<'_>) -> Sniff {
     let start = scan.at;
     let event = match RawEvent::read(&mut scan) {

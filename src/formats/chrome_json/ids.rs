@@ -1,18 +1,18 @@
-//! Ids of asynchronous events and flows: texts or numbers in, 64 bits out.
+//! Converts ids of asynchronous events and flows, which are texts or numbers, to 64 bits.
 
 use super::event::RawEvent;
 use super::numbers::{whole, whole_of_any};
 use super::scan::{Members, Raw};
 use super::text::plain;
 
-/// In which processes an id means the same.
+/// The processes in which an id has the same meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdReach {
-    /// `id`: in all, as far as events of other processes have it.
+    /// `id`: all processes, if events of other processes have the same id.
     Unspecified,
-    /// `id2.local`: in its process.
+    /// `id2.local`: its own process.
     Local,
-    /// `id2.global`: in all.
+    /// `id2.global`: all processes.
     Global,
 }
 
@@ -46,7 +46,7 @@ impl Identity {
     }
 }
 
-/// Returns the number of an id: that of its digits, or 64 bits of a hash of any other text.
+/// Returns the number of an id: the number that its digits form, or a 64-bit hash of any other text.
 pub(super) fn id_number(raw: Raw<'_>) -> u64 {
     match raw {
         Raw::Text(text) => whole(text.bytes).unwrap_or_else(|| hash(&plain(text))),
@@ -56,8 +56,9 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
     }
 }
 
-/// Returns 64 bits for an asynchronous event's id, given its number and reach: each category and each `scope` has ids
-/// of its own, objects have, and so has `id2.global`. Readers of FXT know nothing else of an id.
+/// Returns 64 bits for an asynchronous event's id, from its number and reach. Ids are distinct for each category and
+/// each `scope`, for objects, and for `id2.global`; the result contains all of this, because readers of our FXT files
+/// see only these 64 bits.
 pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) -> u64 {
     let category = match event.category {
         Raw::Text(text) => hash(&plain(text)),
@@ -69,12 +70,12 @@ pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) ->
     mixed(space ^ mixed(number))
 }
 
-/// Returns the number of an event's `scope`; 0 without one.
+/// Returns a number for an event's `scope`; 0 without one.
 fn scope_number(event: &RawEvent<'_>) -> u64 {
     hash(event.more.scope.bytes())
 }
 
-/// Returns 64 well-mixed bits of some bytes; 0 of none.
+/// Returns 64 well-mixed bits of some bytes; 0 for no bytes.
 fn hash(bytes: &[u8]) -> u64 {
     let mut state = 0;
     for chunk in bytes.chunks(8) {
@@ -87,7 +88,8 @@ fn hash(bytes: &[u8]) -> u64 {
     state
 }
 
-/// Mixes the bits of a number so that each of them changes half of the others; different numbers stay different.
+/// Mixes the bits of a number: each bit affects about half of the result's bits, and different numbers have different
+/// results.
 fn mixed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -61,7 +61,7 @@ impl<'f> Emitter<'f> {
     }
 }
 
-/// Returns a place among likes, which may be negative.
+/// Returns a sort index, which may be negative.
 fn rank(value: Raw<'_>) -> Option<i64> {
     let (digits, is_negative) = match value.bytes() {
         [b'-', digits @ ..] => (digits, true),

@@ -5,13 +5,14 @@
 //! event: {"ph":"X","name":"parse","cat":"c","ts":12.345,"dur":3.2,"pid":1,"tid":2,"args":{..}}
 //! ```
 //!
-//! Specification: "Trace Event Format" of the Chromium project; `docs/chrome-json.md` says what becomes of each phase,
-//! and where this reader follows catapult and where Perfetto. Opening reads the head (`head`) and cuts the file at what
-//! look like starts of events (`walk`). The parts are read in parallel, each by itself (`emit`, `event`, `people`), and
-//! joined in order (`reader`): borders that were guessed wrong are noticed there. `describe` reads one event again in
-//! full. All of it works on the bytes of the file (`scan`, `text`, `numbers`); no value is copied before it is needed.
+//! Specification: "Trace Event Format" of the Chromium project; `docs/chrome-json.md` describes how each phase is
+//! shown, and where this reader follows catapult and where Perfetto. Opening reads the head (`head`) and cuts the file
+//! at positions that look like starts of events (`walk`). The parts are read in parallel, independently of each other
+//! (`emit`, `event`, `people`), and joined in order (`reader`), which detects wrongly guessed borders. `describe` reads
+//! one event again in full. All of this works on the bytes of the file (`scan`, `text`, `numbers`); values are copied
+//! only when needed.
 //!
-//! Metadata events (`M`) are not events of the trace: they name processes and threads, and the rest are facts about the
+//! Metadata events (`M`) are not events of the trace: they name processes and threads; the others are facts about the
 //! file (`facts`).
 
 mod arrows;
@@ -60,10 +61,10 @@ fn open(input: Input, job: &Job) -> Result<Recording, ReadError> {
     Ok(JsonReader::open(input)?.recording())
 }
 
-/// Opens a file with parts of about `part_bytes`, so that tests reach the borders of parts with small files.
+/// Opens a file with parts of about `part_bytes`, so that tests can cut small files into several parts.
 ///
 /// # Errors
-/// If nothing of it can be shown.
+/// If nothing of the file can be shown.
 pub fn open_in_parts(input: Input, part_bytes: usize) -> Result<Recording, ReadError> {
     Ok(JsonReader::open_in_parts(input, part_bytes)?.recording())
 }

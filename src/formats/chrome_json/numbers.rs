@@ -1,12 +1,12 @@
-//! Numbers as decimal text in, integers out: times in ns, ids and counters.
+//! Parses numbers from decimal text: times in ns, ids and counters.
 //!
-//! A time is decimal microseconds. It is never a float here: `1.5`, `"1.5"`, `15e-1` are 1,500 ns each. Decimals beyond
-//! the third are kept to a billionth of a nanosecond; a begin and an end are then rounded to the nearest ns each (halves
-//! up), so that rounding never moves a slice out of the slice around it.
+//! A time is a decimal number of microseconds and never becomes a float here: `1.5`, `"1.5"`, `15e-1` are 1,500 ns
+//! each. Decimals beyond the third are kept to a billionth of a nanosecond. A begin and an end are then rounded to the
+//! nearest ns independently (halves up), so that rounding never moves a slice out of the slice around it.
 
 /// Billionths of a nanosecond in one nanosecond.
 const PER_NS: i128 = 1_000_000_000;
-/// Digits after the point of a number in microseconds that are kept.
+/// Number of digits after the point that are kept, of a number in microseconds.
 const MOST_DECIMALS: i32 = 12;
 
 /// A time or duration, exact to a billionth of a nanosecond.
@@ -14,13 +14,12 @@ const MOST_DECIMALS: i32 = 12;
 pub(super) struct Micros {
     /// Whole nanoseconds, rounded down.
     ns: i64,
-    /// What is left, in billionths of a nanosecond; below 10^9.
+    /// The fraction of a nanosecond, in billionths; below 10^9.
     rest: u32,
 }
 
 impl Micros {
-    /// Returns the time of decimal microseconds; `None` if the text is not a number, or beyond the range of ns in 64
-    /// bits.
+    /// Returns the time for decimal microseconds; `None` if the text is not a number, or ns in 64 bits cannot store it.
     #[inline]
     pub(super) fn parse(text: &[u8]) -> Option<Micros> {
         match plain_ns(text) {
@@ -38,7 +37,7 @@ impl Micros {
         })
     }
 
-    /// Returns the time in ns, rounded to the nearest, halves up; `None` beyond the range.
+    /// Returns the time in ns, rounded to the nearest, halves up; `None` if it exceeds 64 bits.
     #[inline]
     pub(super) fn rounded(self) -> Option<i64> {
         match self.rest {
@@ -47,7 +46,7 @@ impl Micros {
         }
     }
 
-    /// Returns the time this much later; `None` beyond the range.
+    /// Returns the sum of both times; `None` if it exceeds 64 bits.
     #[inline]
     pub(super) fn plus(self, later: Micros) -> Option<Micros> {
         let rest = self.rest + later.rest;
@@ -58,13 +57,13 @@ impl Micros {
         })
     }
 
-    /// Whether a duration is below 0.
+    /// Returns whether a duration is below 0.
     pub(super) fn is_negative(self) -> bool {
         self.ns < 0
     }
 }
 
-/// Returns the ns of microseconds with at most three decimals; `None` for all other texts.
+/// Returns decimal microseconds with at most three decimals as ns; `None` for all other texts.
 #[inline]
 fn plain_ns(text: &[u8]) -> Option<i64> {
     let (is_negative, digits) = match text.split_first()? {
@@ -96,8 +95,8 @@ fn plain_ns(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -ns } else { ns })
 }
 
-/// Returns the number of the digits that a text of at most 19 bytes starts with, after those of `number`, and the text
-/// after them.
+/// Appends the digits at the start of a text of at most 19 bytes to `number`; returns the new number and the remaining
+/// text.
 #[inline]
 fn leading_digits(text: &[u8], mut number: u64) -> (u64, &[u8]) {
     let mut rest = text;
@@ -119,7 +118,7 @@ fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
         _ => (false, text),
     };
     let mut mantissa = 0_i128;
-    // The power of ten that the mantissa is to be multiplied with.
+    // The mantissa is multiplied by this power of ten.
     let mut power = decimals;
     let (mut has_digit, mut has_point, mut is_cut) = (false, false, false);
     while let Some((&byte, after)) = rest.split_first() {
@@ -144,7 +143,7 @@ fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
     }
     if let Some((b'e' | b'E', exponent)) = rest.split_first() {
         let exponent = std::str::from_utf8(exponent).ok()?;
-        // An exponent of many digits is beyond every range, or leaves nothing of the number.
+        // An exponent too large for 32 bits makes the number too large, or 0.
         let exponent = exponent.parse::<i32>().unwrap_or_else(|_| {
             let is_small = exponent.starts_with('-');
             if is_small { i32::MIN } else { i32::MAX }
@@ -172,10 +171,10 @@ fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
     })
 }
 
-/// Returns a whole number, as decimal or `0x` text; `None` if the text is none, or beyond 64 bits.
+/// Returns a whole number, in decimal or `0x` notation; `None` if the text is not one, or exceeds 64 bits.
 #[inline]
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
-    // Nearly all.
+    // Nearly all numbers.
     if (1..=19).contains(&text.len())
         && let (number, []) = leading_digits(text, 0)
     {
@@ -215,7 +214,7 @@ fn hex(digits: &[u8]) -> Option<u64> {
 }
 
 /// Returns a whole number that may be written with a point or an exponent (`12.0`, `1e3`); `None` if it has decimals
-/// other than 0, is negative, or beyond 64 bits.
+/// other than 0, is negative, or exceeds 64 bits.
 pub(super) fn whole_of_any(text: &[u8]) -> Option<u64> {
     let plain = whole(text);
     if plain.is_some() {
@@ -228,7 +227,7 @@ pub(super) fn whole_of_any(text: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// Returns a number as a float; `None` if the text is none.
+/// Returns a number as a float; `None` if the text is not a number.
 #[inline]
 pub(super) fn float(text: &[u8]) -> Option<f64> {
     if let Some(small) = whole(text)
@@ -237,7 +236,7 @@ pub(super) fn float(text: &[u8]) -> Option<f64> {
         return Some(small as f64);
     }
     let text = std::str::from_utf8(text).ok()?.trim();
-    // Rust also reads words that JSON writers use for these: `NaN`, `Infinity`, `-inf`.
+    // Rust also parses words that JSON writers use for special values: `NaN`, `Infinity`, `-inf`.
     text.parse().ok()
 }
 
@@ -297,7 +296,7 @@ mod tests {
             let end = parse(start).plus(parse(length)).unwrap();
             end.rounded().unwrap()
         };
-        // Rounded one by one, start and duration of the child would end 1 ns after the parent.
+        // If start and duration were rounded separately, the child would end 1 ns after its parent.
         assert_eq!(end("10.0005", "1.0005"), 11_001);
         assert_eq!(end("10", "1.001"), 11_001);
     }

@@ -1,4 +1,4 @@
-//! What events of our own exporter say beyond the format: runs, thread states, wakeups and losses, and arguments with a fixed
+//! Extensions in events of our own exporter: runs, thread states, wakeups and losses, and arguments with a fixed
 //! meaning. `docs/chrome-json.md` lists them.
 
 use super::emit::{Emitter, Event, argument_of};
@@ -21,7 +21,7 @@ impl<'f> Emitter<'f> {
         self.source.is_ours && argument_of(event, argument).is_some()
     }
 
-    /// Notes whether our own exporter cut the item that begins with an event; `index` is the event's number.
+    /// Adds a cut if our own exporter cut the item that begins with an event; `index` is the event's number.
     pub(super) fn own_cut(&mut self, event: &Event<'_, 'f>, index: u32) {
         if !self.source.is_ours {
             return;
@@ -35,13 +35,14 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Returns the kind of slice that an event of our own exporter has as an argument.
+    /// Returns the kind of slice that an argument states, in an event of our own exporter.
     pub(super) fn stated_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
         let word = argument_of(event, SLICE_KIND.as_bytes()).filter(|_| self.source.is_ours)?;
         SliceKind::of_word(word.bytes())
     }
 
-    /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind of its category.
+    /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind that its category
+    /// implies.
     pub(super) fn own_label(&mut self, label: u32, event: &Event<'_, 'f>) -> u32 {
         if !self.source.is_ours {
             return label;
@@ -62,7 +63,7 @@ impl<'f> Emitter<'f> {
         })
     }
 
-    /// Adds the duration that the recorder measured, of the slice with an event.
+    /// Adds the recorder's own measurement of the duration of an event's slice.
     pub(super) fn own_measured(&mut self, event: &Event<'_, 'f>, index: u32) {
         if self.source.is_ours
             && let Some(measured) = argument_of(event, b"measured_ns")
@@ -74,7 +75,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Takes a run, a thread state or a wakeup of our own exporter; `None` if the event is something else.
+    /// Adds a run, a thread state or a wakeup of our own exporter; `None` if the event is something else.
     pub(super) fn own_scheduling(&mut self, event: &Event<'_, 'f>) -> Option<()> {
         match self.out.columns.strings.bytes(event.category) {
             b"runs" => self.whole_run(event),
@@ -92,7 +93,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Takes a gap, or what the recorder counted of a CPU's lost events in all.
+    /// Adds a gap, or the recorder's total of a CPU's lost events.
     fn loss(&mut self, event: &Event<'_, 'f>) {
         let cpu = number(event, b"cpu");
         let argument = |name: &str| argument_of(event, name.as_bytes());
@@ -181,7 +182,7 @@ impl<'f> Emitter<'f> {
         Some(Ident::of(value, &mut self.out.columns.strings))
     }
 
-    /// Returns the event as one of the thread that an argument names.
+    /// Returns the event moved to the thread that an argument names.
     fn of_thread<'e>(
         &mut self,
         event: &Event<'e, 'f>,
@@ -198,7 +199,8 @@ impl<'f> Emitter<'f> {
     }
 }
 
-/// Returns how long a run or state lasted, in ns (`Some(None)`: to the trace's end); `None` if the event does not say.
+/// Returns how long a run or state lasted, in ns (`Some(None)`: to the trace's end); `None` if the event does not state
+/// it.
 fn duration(event: &Event<'_, '_>) -> Option<Option<i64>> {
     match event.raw.phase {
         b'B' => Some(None),

@@ -1,8 +1,8 @@
-//! The processes and threads of a file: first of each part by itself, then of all parts together.
+//! The processes and threads of a file: found in each part independently, then joined over all parts.
 //!
-//! A thread is known by `pid` and `tid` together: many writers number the threads of each process from 0. Both may be
-//! numbers or texts; a text that is a whole number is that number. An event without `tid` belongs to the thread whose
-//! number is its process's, as Perfetto has it.
+//! A thread is identified by `pid` and `tid` together: many writers number the threads of each process from 0. Both may
+//! be numbers or texts; a text that is a whole number counts as that number. An event without `tid` belongs to the
+//! thread whose number is the number of its process, as in Perfetto.
 
 use rustc_hash::FxHashMap;
 
@@ -47,7 +47,7 @@ impl Ident {
         }
     }
 
-    /// The number by which people know it; 0 if it has none.
+    /// Returns the number that people know; 0 for a text.
     fn number(self) -> u64 {
         match self {
             Ident::Number(number) => number,
@@ -55,7 +55,7 @@ impl Ident {
         }
     }
 
-    /// Bits that differ between most identities.
+    /// Returns bits that differ between most identities.
     fn bits(self) -> u64 {
         match self {
             Ident::None => 0,
@@ -72,14 +72,14 @@ impl Ident {
     }
 }
 
-/// A thread as events name it.
+/// A thread, as events identify it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Pair {
     pub(super) process: Ident,
     pub(super) thread: Ident,
 }
 
-/// How many threads are found without a look-up.
+/// Number of entries in the cache of threads.
 const RECENT: usize = 32;
 
 /// The threads and processes of one part. Keys are those of the part.
@@ -87,7 +87,7 @@ const RECENT: usize = 32;
 pub(super) struct PartPeople {
     pairs: Vec<Pair>,
     keys: FxHashMap<Pair, ThreadKey>,
-    /// The last threads, by the low bits of their numbers: events of a few threads take turns in most files.
+    /// The last threads, by the low bits of their numbers: in most files, events of a few threads alternate.
     recent: [Option<(Pair, ThreadKey)>; RECENT],
     processes: Vec<Ident>,
     process_keys: FxHashMap<Ident, ProcessKey>,
@@ -142,16 +142,16 @@ pub(super) struct MetadataEvent {
 /// The fact of a metadata event. Strings are those of the part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum About {
-    /// `process_name`, with the own number of a process whose `pid` is a stand-in.
+    /// `process_name`, and the real number of a process whose `pid` is artificial.
     ProcessName(StringId, Option<u64>),
-    /// `thread_name`, with the own number of a thread whose `tid` is a stand-in.
+    /// `thread_name`, and the real number of a thread whose `tid` is artificial.
     ThreadName(StringId, Option<u64>),
-    /// In our own exports: the name of a process that stands for a CPU, and that only counts if it has events.
+    /// In our own exports: the name of an artificial process for a CPU; it is used only if the process has events.
     NameOfStandIn(StringId),
-    /// The same for a thread.
+    /// In our own exports: the name of an artificial thread for a CPU; it is used only if the thread has events.
     NameOfStandInThread(StringId),
-    /// In our own exports: the thread exists in the file only, and its events belong to the process's thread with this
-    /// `tid`, or to those that they name.
+    /// In our own exports: the thread exists only in the file, and its events belong to the thread of the process with
+    /// this `tid`, or to threads that the events name.
     StandsFor(Ident),
     /// `process_labels`.
     Labels(StringId),
@@ -161,7 +161,7 @@ pub(super) enum About {
     ThreadRank(i64),
     /// `num_cpus`.
     Cpus(u32),
-    /// Something else, under this name.
+    /// Any other fact, with this name.
     Other(StringId),
 }
 
@@ -185,7 +185,7 @@ struct Thread {
     rank: Option<i64>,
 }
 
-/// The keys of all parts that stand for the keys of one part.
+/// For the keys of one part, the keys of the whole file.
 #[derive(Debug, Default)]
 pub(super) struct Renumbered {
     threads: Vec<Option<ThreadKey>>,
@@ -193,7 +193,7 @@ pub(super) struct Renumbered {
 }
 
 impl Renumbered {
-    /// Returns the key of a part's thread; `None` for a thread that stands for nobody.
+    /// Returns the file's key for a thread of the part; `None` for an artificial thread without a real one.
     pub(super) fn thread(&self, of_part: ThreadKey) -> Option<ThreadKey> {
         let index = (of_part.0 as usize).checked_sub(1);
         let found = index.and_then(|index| self.threads.get(index));
@@ -214,16 +214,17 @@ pub(super) struct People {
     process_keys: FxHashMap<Ident, ProcessKey>,
     threads: Vec<Thread>,
     thread_keys: FxHashMap<Pair, ThreadKey>,
-    /// The first thread of each `tid`, for samples that have no `pid`.
+    /// The first thread with each `tid`, for samples without a `pid`.
     by_tid: FxHashMap<Ident, ThreadKey>,
-    /// Threads that exist in the file only, each with the thread whose events it has; `Ident::None`: events name it.
+    /// Threads that exist only in the file, each with the thread that its events belong to; `Ident::None`: the events
+    /// name it.
     stand_ins: FxHashMap<Pair, Ident>,
-    /// The thread that idles on all CPUs, if the file has one.
+    /// The idle thread of all CPUs, if the file has one.
     idle: Option<Pair>,
 }
 
 impl People {
-    /// Returns nobody yet, for a file of our own exporter: number 0 idles there.
+    /// Returns an empty list for a file of our own exporter, where number 0 is the idle thread.
     pub(super) fn of_our_own() -> People {
         let zero = Ident::Number(0);
         People {
@@ -235,7 +236,7 @@ impl People {
         }
     }
 
-    /// Notes a thread that stands for another one. Call for the whole file before parts are added.
+    /// Adds an artificial thread. Must be called for the whole file before parts are added.
     pub(super) fn stand_for(&mut self, metadata: &MetadataEvent, strings: &Strings) {
         if let About::StandsFor(thread) = metadata.fact {
             let pair = self.moved(metadata.pair, strings);
@@ -244,7 +245,7 @@ impl People {
         }
     }
 
-    /// Adds the threads and processes of the next part; returns the keys that they have from now on.
+    /// Adds the threads and processes of the next part; returns their keys in the whole file.
     pub(super) fn add_part(&mut self, part: &PartPeople, strings: &Strings) -> Renumbered {
         Renumbered {
             threads: (part.pairs.iter())
@@ -336,8 +337,8 @@ impl People {
         }
     }
 
-    /// Applies the facts of a metadata event that count only for processes and threads with other events: names of
-    /// processes and threads that stand for a CPU, sort indices and labels.
+    /// Applies the facts of a metadata event that are used only for processes and threads with other events: names of
+    /// artificial processes and threads for CPUs, sort indices and labels.
     pub(super) fn apply_if_seen(&mut self, metadata: &MetadataEvent, strings: &Strings) {
         let pair = self.moved(metadata.pair, strings);
         let process = self.process_keys.get(&pair.process);
@@ -365,7 +366,7 @@ impl People {
         self.known(thread)?.process
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub(super) fn process_count(&self) -> usize {
         self.processes.len()
     }
@@ -417,7 +418,7 @@ impl People {
         }
     }
 
-    /// Approximate heap bytes.
+    /// Returns the approximate heap memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         let rows = self.threads.len() * 160 + self.processes.len() * 80;
         rows as u64 + self.strings.memory_bytes()

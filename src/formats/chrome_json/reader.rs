@@ -1,7 +1,7 @@
-//! An opened file: one lane, cut into parts at what look like borders of events.
+//! An opened file: one lane, cut into parts at positions that look like borders of events.
 //!
-//! Each part is read by itself up to the start of the next. A border that was guessed is checked when all parts are
-//! read: if a part does not end at its border, the part after it is read again from the place where it does end.
+//! Each part is read independently up to the start of the next. A guessed border is checked after all parts were read:
+//! if a part does not end at its border, the next part is read again from the real end.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,7 +27,7 @@ use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Inside
 
 /// Size of a part, bytes.
 const PART_BYTES: usize = 4 << 20;
-/// How far after the end of a part a border is looked for, bytes.
+/// Number of bytes after the end of a part in which a border is searched.
 const MOST_LOOK: usize = 1 << 18;
 
 /// An opened file.
@@ -35,14 +35,14 @@ const MOST_LOOK: usize = 1 << 18;
 pub(super) struct JsonReader {
     input: Input,
     head: Head,
-    /// Where each part starts.
+    /// The start of each part.
     starts: Vec<Border>,
     parts: Vec<Part>,
-    /// What the whole file says; set after all parts are read.
+    /// Facts about the whole file; set after all parts are read.
     found: OnceLock<Found>,
 }
 
-/// What describing an event needs of the whole file.
+/// Facts about the whole file that describing an event needs.
 #[derive(Debug, Default)]
 struct Found {
     people: People,
@@ -122,7 +122,7 @@ impl JsonReader {
         }
     }
 
-    /// Returns the coarse picture, from the first event of each part.
+    /// Returns the coarse preview, from the first event of each part.
     fn coarse(&self) -> Coarse {
         let bytes = self.input.bytes();
         let first_time = |start: &Border| {
@@ -170,13 +170,13 @@ impl JsonReader {
             .collect()
     }
 
-    /// Returns where the part after this one starts.
+    /// Returns the start of the next part.
     fn end_of(&self, part: u32) -> usize {
         let next = self.starts.get(part as usize + 1);
         next.map_or(self.input.bytes().len(), |next| next.at)
     }
 
-    /// Returns the parts, each read from where the part before it ends.
+    /// Returns the parts, each read from the real end of the previous part.
     fn joined(
         &self,
         read: Vec<stream::PartRead<PartRead>>,
@@ -189,7 +189,7 @@ impl JsonReader {
             let until = self.end_of(part);
             if read.start != start || read.end.is_none() {
                 if start.at >= until {
-                    // The part lies in an event of a part before it.
+                    // The whole part is inside an event of an earlier part.
                     continue;
                 }
                 read = emit(self.source(), start, until, Reach::Certain, job)?;
@@ -266,7 +266,7 @@ impl IndependentParts for JsonReader {
         };
         found.people.list_into(&mut directory);
         let info = facts.into_info(self.info());
-        // A repeated reading finds the same.
+        // A second read finds the same.
         let _ = self.found.set(found);
         Ok(Gathered {
             parts: in_one_lane(columns),
@@ -282,7 +282,7 @@ impl IndependentParts for JsonReader {
 /// Replaces the part's keys of threads and processes by those of the file.
 fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     columns.events.renumber_threads(&|key| new.thread(key));
-    // Nobody runs: a thread that stands for nobody has no runs.
+    // An artificial thread without a real one has no runs.
     (columns.whole_runs).retain_mut(|run| match new.thread(run.thread) {
         Some(thread) => {
             run.thread = thread;
@@ -312,8 +312,8 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     }
 }
 
-/// Sets the process of asynchronous events whose ids mean the same in all processes: a slice is drawn in that of its
-/// first event, and events of other processes belong to it.
+/// Sets the process of asynchronous events whose ids have the same meaning in all processes: a slice belongs to the
+/// process of its first event, also if its other events are in other processes.
 fn settle(parts: &mut [stream::PartRead<LaneColumns>], people: &People) {
     if people.process_count() == 0 {
         return;
@@ -323,7 +323,7 @@ fn settle(parts: &mut [stream::PartRead<LaneColumns>], people: &People) {
         _ => None,
     };
     let is_shared = people.process_count() > 1;
-    // The first process of each id in each part, then of all parts.
+    // First the owner of each id in each part, then in all parts.
     let of_parts: Vec<FxHashMap<u64, ProcessKey>> = (parts.par_iter())
         .map(|part| {
             let mut owners = FxHashMap::default();

@@ -1,26 +1,26 @@
-//! A position in JSON text: skips values and returns strings and scalars as the bytes that the file has.
+//! A position in JSON text: skips values and returns strings and scalars as bytes of the file.
 //!
-//! Touches each byte once and allocates nothing. What is between quotes may be any bytes, also raw control characters
-//! and bytes that are no UTF-8: many writers do not escape them.
+//! Reads each byte once and allocates nothing. A string may contain any bytes, also raw control characters and bytes
+//! that are not UTF-8: many writers do not escape them.
 
-/// Deepest nesting of values that is read.
+/// Maximum nesting of values that is read.
 pub(super) const MOST_DEPTH: u32 = 120;
 
 /// A position in JSON text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan<'a> {
     bytes: &'a [u8],
-    /// The offset of the next byte. After a failure: where the text is not JSON, or the end of the text.
+    /// The offset of the next byte. After a failure: the offset of the error, or the end of the text.
     pub(super) at: usize,
 }
 
-/// A value as the file has it.
+/// A value as it is in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Raw<'a> {
     /// No value, or `null`.
     #[default]
     None,
-    /// What is between the quotes of a string.
+    /// The bytes between the quotes of a string.
     Text(Quoted<'a>),
     /// A number, `true` or `false`.
     Word(&'a [u8]),
@@ -31,17 +31,17 @@ pub(super) enum Raw<'a> {
 /// The bytes between the quotes of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Quoted<'a> {
-    /// The bytes as the file has them.
+    /// The bytes in the file.
     pub(super) bytes: &'a [u8],
-    /// Whether there is a backslash in them.
+    /// Whether the bytes contain a backslash.
     pub(super) has_escape: bool,
 }
 
-/// Classes of bytes, one bit each.
+/// Class of white space. Each class of bytes is one bit.
 const SPACE: u8 = 1;
-/// A byte of a number or word.
+/// Class of bytes of a number or word.
 const WORD: u8 = 2;
-/// A quote or bracket.
+/// Class of quotes and brackets.
 const MARK: u8 = 4;
 
 /// The classes of each byte.
@@ -63,7 +63,7 @@ const CLASSES: [u8; 256] = {
     }
 };
 
-/// Returns whether a byte is of a class.
+/// Returns whether a byte belongs to a class.
 #[inline]
 fn is(byte: u8, class: u8) -> bool {
     CLASSES
@@ -71,8 +71,8 @@ fn is(byte: u8, class: u8) -> bool {
         .is_some_and(|classes| classes & class != 0)
 }
 
-/// Returns the high bit of each of eight bytes that is a quote or a backslash, of the lowest such byte for certain: only
-/// bytes above it may be taken for one.
+/// Returns the high bit of each of eight bytes that is a quote or a backslash. The lowest bit is certain; bytes above
+/// it may be reported wrongly.
 #[inline]
 fn marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -89,13 +89,13 @@ impl<'a> Scan<'a> {
         Scan { bytes, at }
     }
 
-    /// Returns the next byte without passing it.
+    /// Returns the next byte without skipping it.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes white space and returns the next byte without passing it.
+    /// Skips white space and returns the next byte without skipping it.
     #[inline]
     pub(super) fn next(&mut self) -> Option<u8> {
         loop {
@@ -106,13 +106,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes white space and this byte; `None` if another byte is next.
+    /// Skips white space and this byte; `None` if another byte is next.
     #[inline]
     pub(super) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.next()? == byte).then(|| self.at += 1)
     }
 
-    /// Passes white space and commas, and returns the next byte.
+    /// Skips white space and commas, and returns the next byte without skipping it.
     #[inline]
     pub(super) fn next_after_commas(&mut self) -> Option<u8> {
         loop {
@@ -123,7 +123,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes a string that starts at the next byte.
+    /// Reads a string that starts at the next byte.
     #[inline]
     pub(super) fn string(&mut self) -> Option<Quoted<'a>> {
         let rest = self.bytes.get(self.at..)?;
@@ -145,7 +145,7 @@ impl<'a> Scan<'a> {
         self.long_string(inside)
     }
 
-    /// Passes a string with these bytes after its first quote.
+    /// Reads a string; `inside` are the bytes after its first quote.
     fn long_string(&mut self, inside: &'a [u8]) -> Option<Quoted<'a>> {
         let mut has_escape = false;
         let mut length = 0;
@@ -166,7 +166,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes a number, `true`, `false` or `null`: all bytes up to the next that ends a value.
+    /// Reads a number, `true`, `false` or `null`: all bytes up to one that ends a value.
     #[inline]
     fn word(&mut self) -> Option<&'a [u8]> {
         let rest = self.bytes.get(self.at..)?;
@@ -176,7 +176,7 @@ impl<'a> Scan<'a> {
         rest.get(..length).filter(|word| !word.is_empty())
     }
 
-    /// Passes white space and a value of any kind.
+    /// Skips white space and reads a value of any kind.
     #[inline]
     pub(super) fn value(&mut self) -> Option<Raw<'a>> {
         match self.next()? {
@@ -189,11 +189,11 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Passes an object or array that starts at the next byte, by its brackets and strings alone.
+    /// Reads an object or array that starts at the next byte; checks only its brackets and strings.
     #[inline]
     fn nested(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        // One bit for each open bracket, the innermost lowest: whether it is a brace.
+        // One bit for each open bracket, the innermost in the lowest bit: 1 if it is a brace.
         let mut open = 0_u128;
         let mut depth = 0_u32;
         loop {
@@ -233,7 +233,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Returns the position after the bracket that a value starts with; its end if it starts with another byte.
+/// Returns the position after the first bracket of a value; the end if the value starts with another byte.
 fn inside(value: &[u8], bracket: u8) -> Scan<'_> {
     let starts = value.first() == Some(&bracket);
     Scan::new(value, if starts { 1 } else { value.len() })
@@ -266,7 +266,7 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Iterates over the elements of an array that starts at the first byte; stops as [`Members`] does.
+/// Iterates over the elements of an array that starts at the first byte; stops like [`Members`].
 pub(super) struct Elements<'a> {
     scan: Scan<'a>,
 }
@@ -292,7 +292,7 @@ impl<'a> Iterator for Elements<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Returns what is between the quotes of a string, or a number or word; empty for other values.
+    /// Returns the bytes between the quotes of a string, or those of a number or word; empty for other values.
     pub(super) fn bytes(self) -> &'a [u8] {
         match self {
             Raw::Text(text) => text.bytes,

@@ -1,7 +1,7 @@
-//! The kernel's events as text inside of a JSON file: `{"traceEvents":[], "systemTraceEvents":"# tracer: nop\n ..."}`.
+//! The kernel's events as text inside a JSON file: `{"traceEvents":[], "systemTraceEvents":"# tracer: nop\n ..."}`.
 //!
-//! A file that has nothing else is that text. Where there are other events the text is a recording of its own in the
-//! file.
+//! If a file contains nothing else, it is opened as that text. If there are other events, the text is a further
+//! recording in the file.
 
 use super::head::Head;
 use super::scan::{Quoted, Raw, Scan};
@@ -11,7 +11,7 @@ use super::walk::{Border, Form, Found, Walk, Within};
 /// The member with the text.
 pub(super) const KEY: &[u8] = b"systemTraceEvents";
 
-/// Returns the text of the kernel's events in a file that has no other events; `None` if it has, or is no such file.
+/// Returns the text of the kernel's events in a file without other events; `None` for any other file.
 pub(super) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
     let head = Head::of(bytes);
     if head.form != Form::Object || bytes.get(head.start) != Some(&b'{') {
@@ -39,7 +39,8 @@ pub(super) fn lone_system_trace(bytes: &[u8]) -> Option<Vec<u8>> {
     text_at(bytes, text?)
 }
 
-/// Returns the text of the kernel's events, given the place of the member's value; `None` if that is not a text.
+/// Returns the text of the kernel's events; `place` is the offset of the member's value. `None` if the value is not a
+/// text.
 pub(super) fn text_at(bytes: &[u8], place: u64) -> Option<Vec<u8>> {
     let at = usize::try_from(place).ok()?;
     match Scan::new(bytes, at).value()? {

@@ -5,7 +5,7 @@ use crate::base::{Job, ReadError, Severity};
 use crate::event::{AsyncScope, SeriesScope};
 use crate::formats::{Gathered, Input};
 
-/// A small part has its border close after it, a large one is most of the file.
+/// Small parts have borders close together; a large part contains most of the file.
 const SIZES: [usize; 8] = [1, 7, 20, 64, 100, 333, 1000, usize::MAX];
 
 fn gathered(text: &[u8], part_bytes: usize) -> Result<Gathered, ReadError> {
@@ -14,7 +14,7 @@ fn gathered(text: &[u8], part_bytes: usize) -> Result<Gathered, ReadError> {
     recording.read_whole(&Job::default())
 }
 
-/// Everything that was read, in words that do not depend on the parts.
+/// Returns everything that was read, as text that does not depend on the parts.
 fn told(text: &[u8], part_bytes: usize) -> Vec<String> {
     let gathered = gathered(text, part_bytes).unwrap();
     let directory = &gathered.directory;
@@ -119,7 +119,7 @@ fn a_file_reads_the_same_however_it_is_cut() {
 
 #[test]
 fn a_border_that_only_looks_like_one_is_noticed() {
-    // Events inside of arguments, after which a guess falls at many part sizes.
+    // Many part sizes put a guessed border inside the arguments, which contain events.
     let inner = r#"{"ph":"i","name":"no event","ts":5,"pid":9}"#;
     let inner = [inner; 30].join(",");
     let text = format!(
@@ -133,7 +133,7 @@ fn a_border_that_only_looks_like_one_is_noticed() {
 
 #[test]
 fn strings_that_never_end_are_errors() {
-    // Each part has a string of its own that reaches to the end of the file, as no quote closes it.
+    // Each part has an unclosed string, which reaches to the end of the file.
     let event =
         r#"{"ph":"i","name":"a","ts":1,"pid":1,"args":{"x":["#.to_owned() + &"1,".repeat(2000);
     let text = format!("[{}", [event.as_str(); 40].join(","));

@@ -1,4 +1,4 @@
-//! The text of a JSON string: its escapes replaced.
+//! The text of a JSON string, with its escapes replaced.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::scan::Quoted;
 use crate::base::strings::text_of;
 
 /// Returns the bytes of a string, with its escapes replaced. A surrogate without its partner becomes U+FFFD; an escape
-/// that JSON does not have stays as it is.
+/// that JSON does not define is kept.
 #[inline]
 pub(super) fn plain(quoted: Quoted<'_>) -> Cow<'_, [u8]> {
     match quoted.has_escape {
@@ -15,7 +15,7 @@ pub(super) fn plain(quoted: Quoted<'_>) -> Cow<'_, [u8]> {
     }
 }
 
-/// Returns a string as text to show: bytes that are not UTF-8 become `\xNN`.
+/// Returns a string as text for display: bytes that are not UTF-8 become `\xNN`.
 pub(super) fn shown(quoted: Quoted<'_>) -> Cow<'_, str> {
     match plain(quoted) {
         Cow::Borrowed(bytes) => text_of(bytes),
@@ -49,7 +49,7 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns the character of a `\uXXXX` escape or of two for a surrogate pair, and the length in bytes.
+/// Returns the character of a `\uXXXX` escape, or of two for a surrogate pair, and its length in the text in bytes.
 fn unicode(escape: &[u8]) -> Option<(char, usize)> {
     let first = unit(escape)?;
     if let Some(plain) = char::from_u32(first) {

@@ -3,18 +3,19 @@
 //! ```text
 //! {"traceEvents": [ event , event ] , "stackFrames": { id: frame } , "samples": [ .. ] , member : value }
 //! [ event , event ]                   the closing bracket may be missing
-//! event event event                   one after the other, or one a line
+//! event event event                   one after the other, or one per line
 //! ```
 //!
-//! Where the text is not JSON, the walk continues at the next text that looks like the start of an event: a brace and a
-//! quoted word after a comma, a bracket, a brace or the start of a line. Such a start is also where a file can be cut:
-//! inside a string the quotes after the brace would have backslashes. The cut is checked when both sides are read.
+//! After text that is not JSON, the walk continues at the next position that looks like the start of an event: a brace
+//! and a quoted word, after a comma, a bracket, a brace or the start of a line. A file is also cut at such positions:
+//! inside a string, the quotes after the brace would be escaped by backslashes. A cut is checked after both sides were
+//! read.
 
 use super::event::RawEvent;
 use super::scan::{Quoted, Scan};
 
-/// How many bytes before the place of a failure the next event is looked for: it may have begun before a string that
-/// was not closed was noticed.
+/// The next event is searched from this number of bytes before an error: it may have started before an unclosed string
+/// was detected.
 const LOOK_BACK: usize = 256;
 
 /// The form of a file.
@@ -26,7 +27,7 @@ pub(super) enum Form {
     Events,
 }
 
-/// Which list of the file a walk is in.
+/// The list of the file that a walk is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Within {
     /// Before the first bracket, or after the last one.
@@ -41,12 +42,12 @@ pub(super) enum Within {
     Frames,
 }
 
-/// What a walk finds. Places are byte offsets in the file.
+/// An item that a walk finds. Places are byte offsets in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Found<'a> {
-    /// An event: [`Walk::event`].
+    /// An event; its members are in [`Walk::event`].
     Event { at: usize },
-    /// A sample of a stack: [`Walk::event`].
+    /// A sample of a stack; its members are in [`Walk::event`].
     Sample { at: usize },
     /// A stack frame: the place of its object, and its id.
     Frame { at: usize, id: Quoted<'a> },
@@ -54,7 +55,7 @@ pub(super) enum Found<'a> {
     Member { at: usize, key: Quoted<'a> },
     /// An element that is not an object.
     Stray { at: usize },
-    /// The text from the place is not JSON; `resumed`: where the walk continues, the end of the file if nowhere.
+    /// The text at `at` is not JSON; the walk continues at `resumed`, which may be the end of the file.
     Broken { at: usize, resumed: usize },
 }
 
@@ -65,13 +66,13 @@ pub(super) struct Walk<'a> {
     scan: Scan<'a>,
     form: Form,
     within: Within,
-    /// Where the walk ends: nothing that begins here or later is returned.
+    /// The end of the walk: items that start at this offset or later are not returned.
     until: usize,
-    /// The members of the last event or sample that was found.
+    /// The members of the last event or sample.
     pub(super) event: RawEvent<'a>,
 }
 
-/// A place in the file at which a walk can continue.
+/// A position in the file at which a walk can continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Border {
     /// Byte offset.
@@ -93,7 +94,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes white space and commas, and returns where the walk is.
+    /// Skips white space and commas, and returns the current position.
     pub(super) fn border(&mut self) -> Border {
         let _ = self.scan.next_after_commas();
         Border {
@@ -102,7 +103,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Returns what comes next; `None` at the end of the walk or of the file.
+    /// Returns the next item; `None` at the end of the walk or of the file.
     #[inline]
     pub(super) fn next(&mut self) -> Option<Found<'a>> {
         loop {
@@ -158,7 +159,7 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 (Within::Events, b'[') if self.form == Form::Events => {
-                    // A second array after the first one, whose closing bracket is missing.
+                    // A second array follows the first one, whose closing bracket is missing.
                     self.scan.at += 1;
                     continue;
                 }
@@ -171,7 +172,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Passes a member; returns `Some(None)` if the walk is in its list now.
+    /// Reads a member; returns `Some(None)` if the walk has entered its list.
     fn member(&mut self) -> Option<Option<Found<'a>>> {
         let key = self.scan.string()?;
         self.scan.expect(b':')?;
@@ -234,9 +235,9 @@ fn is_start(bytes: &[u8], at: usize) -> bool {
     ahead.next() == Some(b'"') && ahead.string().is_some() && ahead.expect(b':').is_some()
 }
 
-/// Returns the next place in `from..until` where an event begins for nearly certain: the object there has a phase.
+/// Returns the next offset in `from..until` at which an event almost certainly starts: the object there has a phase.
 pub(super) fn likely_border(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
-    /// How far an event may reach to be looked at, bytes.
+    /// Maximum number of bytes of an event that is checked.
     const MOST_EVENT: usize = 1 << 16;
     let mut at = from;
     while let Some(start) = next_start(bytes, at, until) {

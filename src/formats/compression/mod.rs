@@ -1,7 +1,7 @@
-//! Compressed bytes in, plain bytes out: single blocks inside a file, and whole files that were compressed.
+//! Unpacks compressed bytes: single blocks inside a file, and whole files.
 //!
-//! A block is unpacked into exactly the size that the file declares for it, never more. The size of a whole file is
-//! limited by a ratio and an absolute maximum. The meaning of the bytes is decided elsewhere.
+//! A block is unpacked to exactly the size that the file declares for it. The size of a whole file is limited by a
+//! ratio and an absolute maximum. This module does not interpret the unpacked bytes.
 
 mod rest;
 
@@ -60,7 +60,7 @@ pub(crate) fn unpack_block(
     Ok(plain)
 }
 
-/// Does the same as [`unpack_block`] into `plain`, whose allocation is reused and whose contents are replaced.
+/// Unpacks like [`unpack_block`], but into `plain`, whose allocation is reused and whose contents are replaced.
 ///
 /// # Errors
 /// As [`unpack_block`].
@@ -120,10 +120,10 @@ pub(crate) fn unpack_block_into(
     Ok(())
 }
 
-/// Packs one block, as [`unpack_block`] reads it.
+/// Packs one block for [`unpack_block`].
 ///
 /// # Errors
-/// If memory does not suffice.
+/// If there is not enough memory.
 pub(crate) fn pack_block(codec: Codec, plain: &[u8]) -> std::io::Result<Vec<u8>> {
     match codec {
         Codec::None => Ok(plain.to_vec()),
@@ -196,7 +196,7 @@ pub fn unwrap_file(bytes: &[u8], job: &Job) -> Result<Option<Unwrapped>, ReadErr
     let is_cut = |error: &std::io::Error| error.kind() == std::io::ErrorKind::UnexpectedEof;
     let mut stop = failure.as_ref().map(|_| bytes.len() - source.left());
     if wrapping == "lz4" {
-        // A block with a wrong checksum is dropped as a whole.
+        // An lz4 block with a wrong checksum is dropped as a whole.
         if failure
             .as_ref()
             .is_none_or(|error| is_cut(error) || is_bad_block(error))
@@ -307,7 +307,7 @@ impl Read for Lz4Members<'_> {
     }
 }
 
-/// Unpacks to the end or to the first error, which is returned as a value.
+/// Unpacks to the end or to the first error of the unpacker, which is returned as a value.
 fn read_all(
     source: &mut dyn Unpacker,
     plain: &mut Vec<u8>,
@@ -392,7 +392,7 @@ mod tests {
         assert_eq!(unwrapped_head(b"plain".to_vec(), 3), b"plain");
     }
 
-    /// Text that packs to a tenth or so, and not into one run.
+    /// Returns text that packs to about a tenth, and not as one repeated run.
     fn lines(count: u32) -> Vec<u8> {
         (0..count)
             .flat_map(|i| {

@@ -40,9 +40,9 @@ pub(super) fn read_to_failure(
     Ok(())
 }
 
-/// Appends to `plain` the readable start of the block that could not be unpacked: the block that the file's end cuts,
-/// or that ends at `damaged_end`. Returns the byte offset in the file where that stops; `None` if all frames are
-/// complete.
+/// Appends the readable start of the block that could not be unpacked to `plain`: the block that the end of the file
+/// cuts, or the block that ends at `damaged_end`. Returns the byte offset in the file at which the readable bytes end;
+/// `None` if all frames are complete.
 pub(super) fn rest_of_lz4(
     file: &[u8],
     damaged_end: Option<usize>,
@@ -85,7 +85,7 @@ pub(super) fn rest_of_lz4(
                     plain.extend_from_slice(raw);
                     raw.len()
                 };
-                // A cut file stops at its end; a damaged block stops where it was last readable.
+                // A cut file is readable up to its end; a damaged block up to the error.
                 return Some(if is_damaged { at + read } else { file.len() });
             }
             at = end;
@@ -105,7 +105,8 @@ fn unpack_start(block: &[u8], most: usize, plain: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Unpacks one token with its literals and its copy. If some of them are missing, `at` stays after the last byte used.
+/// Unpacks one token with its literals and its copy. If some of their bytes are missing, `at` is set after the last
+/// byte used.
 fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u8>) -> Option<()> {
     let mut next = *at;
     let token = *block.get(next)?;
@@ -128,7 +129,7 @@ fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u
     if distance == 0 || count > limit.saturating_sub(plain.len()) {
         return None;
     }
-    // The copy may overlap its own output.
+    // The source of the copy may overlap its own output.
     for place in from..from + count {
         plain.push(*plain.get(place)?);
     }
@@ -136,7 +137,7 @@ fn unpack_sequence(block: &[u8], at: &mut usize, limit: usize, plain: &mut Vec<u
     Some(())
 }
 
-/// Reads a length whose first 4 bits are `start`.
+/// Reads a length; `start` are its first 4 bits.
 fn length_at(block: &[u8], next: &mut usize, start: u8) -> Option<usize> {
     let mut length = usize::from(start);
     if start == 15 {

@@ -1,7 +1,7 @@
 //! etrace: the files that the build tracer of Samsung's CAS ("Build Awareness Service") writes, file name `.nfsdb`.
 //!
-//! [`etrace_lines`](super::etrace_lines) reads their lines; here are the files: their heads, their detection, and the
-//! files by CPU of one recording.
+//! [`etrace_lines`](super::etrace_lines) reads the lines; this module contains the files: their heads, their detection,
+//! and the per-CPU files of one recording.
 //!
 //! The clock is the kernel's CLOCK_MONOTONIC in ns.
 

@@ -9,7 +9,7 @@ use crate::event::{LaneColumns, Life};
 use crate::formats::stream::PartRead;
 use crate::formats::{EventRef, Events, IndependentParts, Input};
 
-/// Recordings in the repository, and the larger recordings of the corpus if it is there.
+/// Returns the recordings in the repository, and the larger recordings of the corpus if they are there.
 fn recordings() -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let corpus = std::env::var_os("THREADLINE_CORPUS")
@@ -52,12 +52,12 @@ fn read(bytes: &[u8], part_bytes: usize) -> (EtraceReader, Vec<LaneColumns>) {
         last.map(|last| (part.events.time(0), part.events.time(last as u32)))
     };
     let spans: Vec<_> = parts.iter().filter_map(span).collect();
-    // Parts follow each other in time.
+    // The parts follow each other in time.
     assert!(spans.is_sorted_by(|a, b| a.1 <= b.0));
     (reader, parts)
 }
 
-/// Returns all results of a reading as sorted lines of text, without what depends on parts.
+/// Returns all results of a read as sorted lines of text, without values that depend on parts.
 fn all_rows(reader: &EtraceReader, parts: &[LaneColumns]) -> Vec<String> {
     let directory = reader.directory(&Environments::default());
     let upid = |key: crate::event::ThreadKey| {
@@ -161,7 +161,7 @@ fn it_does_not_matter_where_a_file_is_cut() {
     }
 }
 
-/// Returns calls with lost lines in them.
+/// Returns calls with losses between their lines.
 fn with_holes() -> Vec<u8> {
     let mut text = String::from("INITCWD=/p\n");
     for round in 0..16_i64 {
@@ -295,7 +295,7 @@ fn in_order_and_not() -> [Vec<u8>; 2] {
 
 #[test]
 fn lines_out_of_order_around_a_cut_are_joined() {
-    // Lines are identified by their times, not their places.
+    // Lines are identified by their times, because their places differ.
     let told = |bytes: &[u8], part_bytes: usize| {
         let (reader, parts) = read(bytes, part_bytes);
         let mut all: Vec<String> = Vec::new();

@@ -1,7 +1,7 @@
 //! Groups the tokens of all parts by task, and sorts the tokens of each task by time.
 //!
-//! Lines of equal time are in file order. Real tracers write the lines of a task in time order, so mostly nothing is
-//! sorted and no token is copied.
+//! Lines with equal times are in file order. Real tracers write the lines of a task in time order, so usually nothing
+//! is sorted and no token is copied.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::base::{ReadError, budget};
 use super::notes::Moment;
 use super::tokens::{Token, Tokens};
 
-/// How many tokens one thread assembles at once, at least.
+/// Minimum number of tokens that one thread assembles at once.
 const SHARD_TOKENS: usize = 1 << 16;
 
 /// The tasks of a recording.
@@ -20,7 +20,7 @@ pub(super) struct Tasks<'a> {
     parts: &'a [Tokens],
     /// The tasks, in the order of their first lines in the file.
     tasks: Vec<Task>,
-    /// The groups of all tasks, task by task, those of a task in file order.
+    /// The groups of all tasks, task by task; the groups of a task are in file order.
     groups: Vec<GroupOfPart>,
     /// Tasks with lines whose times were corrected.
     corrected: FxHashSet<i64>,
@@ -93,7 +93,7 @@ impl<'a> Tasks<'a> {
         let mut start = 0;
         for task in &mut tasks {
             let count = task.groups.end;
-            // The end moves on as groups are added.
+            // `end` is increased when groups are added.
             task.groups = start..start;
             start += count;
         }
@@ -152,11 +152,11 @@ impl<'a> Tasks<'a> {
         shards
     }
 
-    /// Calls `visit` with each line of a task, in time order. Returns the order of the lines if the text, as it is, does
-    /// not show it.
+    /// Calls `visit` with each line of a task, in time order. Returns the order of the lines if it differs from their
+    /// order in the text.
     ///
     /// # Errors
-    /// Errors if memory to sort the lines is insufficient, or if `visit` errs.
+    /// Errors if there is not enough memory to sort the lines, or if `visit` errs.
     pub(super) fn visit(
         &self,
         task: usize,
@@ -171,10 +171,10 @@ impl<'a> Tasks<'a> {
         Ok(Some(lines.iter().map(Line::moment).collect()))
     }
 
-    /// Returns the order of the lines of a task that is in time order in the file.
+    /// Returns the moments of a task's lines. They must be in time order in the file.
     ///
     /// # Errors
-    /// Errors if memory for them is insufficient.
+    /// Errors if there is not enough memory.
     pub(super) fn moments(&self, task: usize) -> Result<Vec<Moment>, ReadError> {
         let mut moments = Vec::new();
         budget::grow_exact(&mut moments, self.tasks[task].token_count)
@@ -217,9 +217,10 @@ impl<'a> Tasks<'a> {
         })
     }
 
-    /// Returns moments of lines that divide all lines into `count` spans of about equally many lines, in order.
+    /// Returns moments of lines that divide all lines into `count` time spans with about the same number of lines, in
+    /// order.
     pub(super) fn cuts(&self, count: usize) -> Vec<Moment> {
-        /// One in this many lines is looked at.
+        /// Only one line of this many is used.
         const STEP: usize = 64;
         let mut samples: Vec<Moment> = Vec::new();
         for part in self.parts {

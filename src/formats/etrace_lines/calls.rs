@@ -8,13 +8,14 @@
 //! New_proc|argsize=..    A[0]..  A[1]..  A[1]..  End_of_args|       the number counts arguments
 //! ```
 //!
-//! One rule joins them all: a text in pieces is appended unchanged, `Cont` is a newline and its text, `Cont_end` adds
-//! nothing, and a text ends with its `_end` or with the next line that is none of these. An empty argument has no line:
-//! a gap in the argument numbers shows it, unless the announced size shows that more is missing. After lost events the
-//! texts may belong to another call: that is the case for a text that comes twice or has another length than announced.
+//! One rule joins all of them: a text in pieces is appended unchanged, `Cont` appends a newline and its text,
+//! `Cont_end` appends nothing, and a text ends with its `_end` or with the next line that is none of these. An empty
+//! argument has no line: a gap in the argument numbers shows it, unless the announced size shows that more is missing.
+//! After lost events, texts may belong to another call: this is assumed for a text that occurs twice or has another
+//! length than announced.
 //!
-//! Of the 21 etrace recordings of the corpus, 2 have incomplete calls (they are cut), one a text without its call, and one
-//! a text of another length than announced.
+//! Of the 21 etrace recordings of the corpus, 2 contain incomplete calls (because they are cut), 1 contains a text
+//! without its call, and 1 a text of another length than announced.
 
 use super::line::{Payload, Word};
 use super::sorts::{SizedText, Slot, Sort};
@@ -37,9 +38,9 @@ pub(crate) struct Call<'a> {
     pub values: Values,
     /// Byte offset of its first line.
     pub place: u64,
-    /// For unknown tags: the tag, else empty.
+    /// For unknown tags: the tag; otherwise empty.
     tag: &'a [u8],
-    /// Slots of its texts, in the order of its row in the table, with the keys of their sizes.
+    /// The kinds of its texts in the order of its row in the table, each with the key of the announced size.
     texts: &'static [SizedText],
     /// Length of each text so far in bytes, if it has started.
     lengths: [Maybe<u64>; MOST_TEXTS],
@@ -48,13 +49,13 @@ pub(crate) struct Call<'a> {
     current_index: usize,
     current_number: u64,
     next_argument: u64,
-    /// How many arguments were delivered or are being read.
+    /// Number of arguments that were passed on or are being read.
     argument_count: u32,
-    /// Indices of the arguments that are taken as empty because their numbers are missing.
+    /// Indices of the arguments that are assumed to be empty because their numbers are missing.
     gaps: Vec<u32>,
     text: Text<'a>,
     is_complete: bool,
-    /// Whether events were lost after the call's line.
+    /// Whether events were lost after a line of the call.
     is_behind_hole: bool,
 }
 
@@ -179,12 +180,12 @@ impl<'a> Call<'a> {
         self.text.start(text);
     }
 
-    /// Records that events were lost after the latest line.
+    /// Notes that events were lost after the latest line.
     pub(crate) fn meet_hole(&mut self) {
         self.is_behind_hole |= !self.is_complete;
     }
 
-    /// The tag of a call with an unknown tag.
+    /// Returns the tag of a call with an unknown tag.
     #[must_use]
     pub(crate) fn unknown_tag(&self) -> &'a [u8] {
         self.tag
@@ -201,7 +202,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Reads the next line of the same task, which does not start a call. Each text that is complete by then is passed
+    /// Reads the next line of the same task, which does not start a call. Each text that this line completes is passed
     /// to `done`, with its slot.
     #[inline]
     pub fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
@@ -218,7 +219,7 @@ impl<'a> Call<'a> {
                     };
                 }
                 if self.current == Some(slot) {
-                    // Piece 0 of the same text belongs to another call.
+                    // A second piece 0 of the same text belongs to another call.
                     if number == 0 {
                         return Fit::Alone;
                     }
@@ -293,13 +294,13 @@ impl<'a> Call<'a> {
         Fit::Belongs
     }
 
-    /// Returns whether the text at `index` is missing and may begin with this line.
+    /// Returns whether the text at `index` is missing and may start with this line.
     #[inline]
     fn expects(&self, index: usize, line: &Payload<'a>) -> bool {
         self.length(index).is_none() && (!self.is_behind_hole || self.fits(index, line))
     }
 
-    /// Returns whether a text that begins with this line can have the announced length.
+    /// Returns whether a text that starts with this line can have the announced length.
     #[cold]
     fn fits(&self, index: usize, line: &Payload<'a>) -> bool {
         let key = self.texts.get(index).map(|text| text.size);
@@ -314,7 +315,7 @@ impl<'a> Call<'a> {
     }
 
     /// Returns the indices of arguments without a line that were lost, not empty. They count as lost if more bytes are
-    /// missing than a newline at the end of every other argument explains.
+    /// missing than newlines at the ends of the other arguments can explain.
     #[must_use]
     pub(crate) fn lost_arguments(&self) -> &[u32] {
         match self.lacks_arguments() {
@@ -392,7 +393,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Returns what is wrong with a call that gets no more lines.
+    /// Returns the flaw of a call that gets no more lines.
     #[must_use]
     pub(crate) fn flaw(&self) -> Option<Flaw> {
         if self.sort == Sort::NewProc && !self.is_complete {
@@ -425,7 +426,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Removes the entries at `places`, which ascend, from a list.
+/// Removes the entries at `places`, in ascending order, from a list.
 pub(crate) fn remove_at<T>(list: &mut Vec<T>, places: &[u32]) {
     let mut places = places.iter().map(|&place| place as usize).peekable();
     let mut at = 0;
@@ -445,23 +446,24 @@ pub(crate) enum Flaw {
     Size {
         /// The text.
         slot: Slot,
-        /// Announced size, bytes.
+        /// Announced size, in bytes.
         size: u64,
-        /// Read length, bytes.
+        /// Length that was read, in bytes.
         length: u64,
     },
     /// The total size of the arguments differs, because some arguments were lost.
     LostArguments {
-        /// Announced size, bytes.
+        /// Announced size, in bytes.
         size: u64,
-        /// Read length, bytes.
+        /// Length that was read, in bytes.
         length: u64,
     },
-    /// The total size of the arguments differs: empty arguments at the end and newlines at their ends are not printed.
+    /// The total size of the arguments differs: the tracer does not print empty arguments at the end, and newlines at
+    /// the ends of arguments.
     Arguments {
-        /// Announced size, bytes.
+        /// Announced size, in bytes.
         size: u64,
-        /// Read length, bytes.
+        /// Length that was read, in bytes.
         length: u64,
     },
 }

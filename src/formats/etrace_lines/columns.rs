@@ -6,8 +6,8 @@ use crate::event::{LaneColumns, Life, LifeRow};
 use super::emit::{Called, Calls, Target};
 use super::notes::Moment;
 
-/// Returns the columns of the calls from `from` on and before `until`; `None`: to the end. The calls of each of `all`
-/// are in time order.
+/// Returns the columns of the calls from `from` to before `until`; `None`: to the end. The calls of each element of
+/// `all` are in time order.
 pub(super) fn columns_of(all: &[Calls], from: Moment, until: Option<Moment>) -> LaneColumns {
     let moment = |event: &Called| (event.time, event.place);
     let chosen = all.iter().map(|calls| {
@@ -21,7 +21,7 @@ pub(super) fn columns_of(all: &[Calls], from: Moment, until: Option<Moment>) -> 
     let mut order: Vec<(&Calls, &Called)> = chosen
         .flat_map(|(calls, events)| events.iter().map(move |event| (calls, event)))
         .collect();
-    // Calls that are in order already are merged, not sorted.
+    // The stable sort merges sequences that are already in order.
     order.sort_by_key(|(_, event)| moment(event));
     let mut out = LaneColumns::new(0);
     out.events.reserve(order.len());

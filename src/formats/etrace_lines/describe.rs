@@ -18,7 +18,7 @@ use super::upids::Upids;
 use super::values::{Key, pairs};
 use super::words;
 
-/// How far the lines of a call are searched, bytes.
+/// How far the lines of a call are searched, in bytes.
 pub(super) const MOST_AHEAD_BYTES: usize = 8 << 20;
 /// Maximum number of a call's numbers that are shown.
 const MOST_NUMBERS: usize = 32;
@@ -51,7 +51,7 @@ pub fn describe(file: &File, event: EventRef) -> EventDetail {
     }
 }
 
-/// Appends to `decoded` what `need` asks for.
+/// Appends the parts of the event that `need` requests.
 pub(crate) fn decode<'a>(
     file: &'a File,
     event: EventRef,

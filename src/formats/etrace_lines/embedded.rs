@@ -1,11 +1,11 @@
-//! etrace lines in another recording, as the texts of its `print` events: the tracer writes through ftrace, so a
-//! trace.dat of the same time contains the tracer's lines besides scheduler events.
+//! etrace lines in another recording, as texts of its `print` events: the tracer writes through ftrace, so a trace.dat
+//! of the same time contains the tracer's lines together with scheduler events.
 //!
-//! The recording is read as usual, and each part collects its etrace lines ([`Found`]). After the recording's own parts
-//! comes one more part, which sorts the lines of all CPUs by time and reads them as one etrace text. Tasks are the
-//! recording's own, by pid (if upids contain no pid, by the writer of the line), and times are those of the print
-//! events, because the recording's clock may differ from the clock in the lines. Both the print event and the call that
-//! its text belongs to are events.
+//! The recording is read as usual, and each part collects its etrace lines ([`Found`]). One further part follows the
+//! recording's own parts; it sorts the lines of all CPUs by time and reads them as one etrace text. Tasks are those of
+//! the recording, by pid (if upids contain no pid, by the writer of the line), and times are those of the print events,
+//! because the recording's clock may differ from the clock in the lines. Both the print event and the call to which its
+//! text belongs are events.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -26,9 +26,9 @@ use crate::formats::{EventRef, Gathered, Input};
 #[derive(Debug)]
 struct Line {
     time: i64,
-    /// Whether the line is an event; a gap sorts before the events of its time.
+    /// Whether the line is an event; a gap is sorted before the events with the same time.
     is_event: bool,
-    /// Line number in the text that contains it, 0 if none.
+    /// Line number in the text that contains it; 0 if there is none.
     number: u64,
     text: Vec<u8>,
 }
@@ -51,8 +51,8 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Adds `line`, written by `thread` at `time`, if it contains an event; `number` is its line number in a text. The
-    /// line is the tracer's own except for a newline at its end.
+    /// Adds `line`, written by `thread` at `time`, if it contains an event; `number` is its line number in a text.
+    /// Except for a newline at its end, the line must be exactly the tracer's.
     pub(crate) fn add(
         &mut self,
         line: &[u8],
@@ -116,7 +116,7 @@ impl Found {
         }
     }
 
-    /// Returns all lines in time order; lines of equal time in the order in which they were added.
+    /// Returns all lines in time order; lines with equal times are in the order in which they were added.
     #[must_use]
     pub fn lines(mut self) -> Lines {
         (self.lines).sort_by_key(|line| (line.time, line.is_event));
@@ -156,8 +156,8 @@ impl Lines {
         self.0.kinds.list(strings)
     }
 
-    /// Adds the calls to `gathered`, the rest of the recording, as part number `part` in a lane of its own. `kinds`
-    /// contains the recording's kind for each of [`Lines::kinds`].
+    /// Adds the calls to `gathered`, which contains the other parts of the recording, as part number `part` in a lane
+    /// of its own. `kinds` contains the recording's kind for each of [`Lines::kinds`].
     ///
     /// # Errors
     /// Errors only if the job was cancelled.
@@ -203,7 +203,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Decodes one call, as far as `need` asks.
+    /// Decodes the parts of one call that `need` requests.
     pub(crate) fn decode<'a>(
         &'a self,
         event: EventRef,
@@ -213,7 +213,7 @@ impl Lines {
         describe::decode(&self.0, event, need, decoded);
     }
 
-    /// Heap bytes of the text and the line numbers.
+    /// Returns the heap memory of the text and the line numbers, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.0.memory_bytes()

@@ -1,8 +1,8 @@
-//! Assembles the calls of tasks: the lines of each task in time order in, its calls with rows and texts out.
+//! Assembles the calls of tasks, with their rows and texts, from the lines of each task in time order.
 //!
-//! A task has at most one open call. A call is one event at its first line. Each of its texts is written to the call's
-//! row when the text is complete, so only what the rows need is kept. Tasks are independent of each other: one
-//! [`Emitter`] reads several of them, one after the other.
+//! A task has at most one open call. A call is one event at its first line. Each text is written to the call's row when
+//! the text is complete, so that only what the rows need is stored. Tasks are independent of each other: one
+//! [`Emitter`] reads several tasks, one after the other.
 
 use rustc_hash::FxHashMap;
 
@@ -34,10 +34,10 @@ pub(super) enum Target {
     Life(u32),
 }
 
-/// The event of a call.
+/// A call as an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Called {
-    /// Time, ns.
+    /// Time in ns.
     pub time: i64,
     /// Start of its first line, byte offset.
     pub place: u64,
@@ -51,12 +51,12 @@ pub(super) struct Called {
     pub row: Target,
 }
 
-/// What some tasks yield.
+/// The results of some tasks.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// The calls, task by task; after [`Calls::sort`] in time order.
+    /// The calls, task by task; after [`Calls::sort`], in time order.
     pub events: Vec<Called>,
-    /// Rows of the file table; the events in them are not set.
+    /// Rows of the file table; their event indices are set later.
     pub files: Vec<FileRow>,
     /// Rows of the lifetime table.
     pub lives: Vec<Life>,
@@ -75,7 +75,7 @@ impl Calls {
     }
 }
 
-/// Reads the lines of a task, and of the next one after [`Emitter::start_task`].
+/// Reads the lines of a task, and of another task after each [`Emitter::start_task`].
 pub(super) struct Emitter<'a> {
     pub(super) file: &'a File,
     losses: &'a Losses,
@@ -91,9 +91,9 @@ pub(super) struct Emitter<'a> {
     target: Target,
     /// First text of the call, for [`Target::First`].
     first: StringId,
-    /// The line that is read.
+    /// The line that is being read.
     now: Moment,
-    /// When the next loss after the line is noticed.
+    /// The moment at which the next loss after this line is noticed.
     next_loss: Moment,
 }
 
@@ -115,11 +115,11 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Starts with the lines of the task `upid`.
+    /// Starts to read the lines of the task `upid`.
     pub(super) fn start_task(&mut self, upid: i64) {
         self.upid = upid;
         self.key = match upid {
-            // Lines about all tasks: they belong to no thread, not to the idle thread.
+            // Lines about all tasks belong to no thread, also not to the idle thread.
             0 => None,
             upid => Some(self.file.upids.key(upid)),
         };
@@ -148,7 +148,7 @@ impl<'a> Emitter<'a> {
         self.out.notes.add(code, severity, about, message);
     }
 
-    /// Adds a diagnostic for the line that is read, about a call whose halves may not belong together.
+    /// Adds a diagnostic for the line that is being read, about a call whose halves may not belong together.
     #[cold]
     pub(super) fn doubt(&mut self, code: &'static str, severity: Severity, message: &str) {
         let about = self.about(self.now.1);
@@ -175,7 +175,7 @@ impl<'a> Emitter<'a> {
             time: line.time,
         };
         let body = line_at(self.file.text(), body);
-        // A line that was an event is one still, unless the file was written over.
+        // A line that was parsed as an event before is still one, unless the file was overwritten.
         let Some(payload) = body.and_then(|body| parse_body(body.line, stamp)) else {
             return;
         };
@@ -312,7 +312,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Uses the path as the program wrote it for a row whose path was lost, if it is absolute.
+    /// For a row whose path was lost, uses the path as the program wrote it, if that is absolute.
     #[cold]
     fn use_passed_path(&mut self, row: u32) {
         let strings = &self.out.strings;
@@ -367,12 +367,12 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// The CPU and the time of a line.
+/// Returns the CPU and the time of a line.
 fn on_cpu(line: &Payload<'_>) -> OnCpu {
     (Some(u32::from(line.cpu)), Timestamp(line.time))
 }
 
-/// Returns whether a line that looks like the start of a call continues the call before.
+/// Returns whether a line that looks like the start of a call continues the previous call.
 #[inline]
 fn goes_on(call: &Call<'_>, line: &Payload<'_>) -> bool {
     line.number.is_some_and(|number| number > 0)

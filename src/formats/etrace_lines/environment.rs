@@ -1,9 +1,9 @@
-//! The environment of processes, which the tracer writes at the end on request (`trace_env_vars`).
+//! The environments of processes, which the tracer writes at its end on request (`trace_env_vars`).
 //!
 //! ```text
 //! 0: 0,0,s,ns!UPID|8389609         the tasks to which the following variables belong, one per line
 //! 0: 0,0,s,ns!UPID|12583396
-//! 0: 0,0,s,ns!Env[0]NAME=value     Env[1]: the next piece; Cont|: a new line in it; the next Env[0]: another variable
+//! 0: 0,0,s,ns!Env[0]NAME=value     Env[1]: the next piece; Cont|: a newline and text; another Env[0]: another variable
 //! ```
 //!
 //! Each CPU writes its own dump, and some dumps lack tasks: the result contains only what the file contains.
@@ -18,12 +18,12 @@ use crate::base::ReadError;
 use crate::event::Directory;
 use crate::event::keys::Environment;
 
-/// The variables of tasks, in the order of the file. Nothing is copied to each task: a file may name very many tasks, and
-/// very many variables of all of them.
+/// The variables of tasks, in the order of the file. Variables are not copied for each task: a file may contain very
+/// many tasks, and very many variables for all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Environments(Vec<Group>);
 
-/// Some tasks, and variables that each of them has.
+/// Some tasks, and the variables that each of them has.
 #[derive(Debug, Default)]
 struct Group {
     upids: Vec<i64>,
@@ -32,16 +32,16 @@ struct Group {
 
 #[derive(Default)]
 struct Walk {
-    /// The last one is being read: once it has variables, its list of tasks is complete.
+    /// The last group is being read: after its first variable, its list of tasks is complete.
     groups: Vec<Group>,
     text: Option<Vec<u8>>,
 }
 
 impl Environments {
-    /// Returns the variables that the lines of `task` contain: the one whose upid is 0.
+    /// Returns the variables in the lines of `task`, which must be the one with upid 0.
     ///
     /// # Errors
-    /// Errors if memory is insufficient.
+    /// Errors if there is not enough memory.
     pub(super) fn of(
         file: &File,
         tasks: &Tasks<'_>,
@@ -109,7 +109,7 @@ impl Walk {
     }
 
     fn finish_text(&mut self) {
-        // Variables before any task are nobody's.
+        // Variables before the first task belong to no task.
         if let (Some(text), Some(group)) = (self.text.take(), self.groups.last_mut()) {
             group.variables.push(text);
         }

@@ -1,4 +1,4 @@
-//! The text of a file with the data shared by all parts, its line numbers, and its cut points.
+//! The text of a file with the data that all parts share, its line numbers, and its cut points.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use super::upids::Upids;
 use crate::base::Location;
 use crate::formats::Input;
 
-/// Bytes of a part of the text.
+/// Size of a part of the text, in bytes.
 pub(crate) const PART_BYTES: usize = 4 << 20;
 
 /// Data shared by all parts.
@@ -30,18 +30,18 @@ pub(crate) struct File {
     pub cuts: Vec<usize>,
     /// Number of lines of each part that was read.
     pub line_counts: LineCounts,
-    /// Origin of the text, if it was merged from several files.
+    /// The origin of each section, if the text was merged from several files.
     pub pieces: Option<Pieces>,
     /// The order of lines in time, set when all parts were read.
     pub order: OnceLock<Reordered>,
-    /// If the text was built from lines of another recording: each line's number there, 0 if it has none.
+    /// If the text was built from lines of another recording: each line's number there, or 0.
     pub numbers: Option<Vec<u64>>,
     /// Whether the text is in allocated memory, not in a mapped file.
     pub is_copy: bool,
 }
 
 impl File {
-    /// Returns a mapped file without a head, whose parts start at `cuts`, up to the last, where the text ends.
+    /// Returns a mapped file without a head, whose parts start at `cuts`; the last element is the end of the text.
     #[must_use]
     pub(crate) fn new(input: Input, cuts: Vec<usize>, upids: Upids) -> File {
         File {
@@ -58,7 +58,7 @@ impl File {
         }
     }
 
-    /// Heap bytes of the text, its keys, its order and its line numbers.
+    /// Returns the heap memory of the text, its keys, its order and its line numbers, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let copied = match self.is_copy {
@@ -82,7 +82,7 @@ impl File {
         }
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         self.input.bytes()
@@ -157,12 +157,12 @@ impl LineCounts {
     }
 }
 
-/// How many lines decide about the line ends of a text.
+/// Number of lines that decide about the line ends of a text.
 const LINES_OF_ENDS: usize = 64;
 
 /// Returns a copy of the text with plain newlines, if all of its first lines end in CR LF and at least one of them is a
-/// call: a line that ends with a name may end in CR by itself. Line numbers do not change. None of the 21 etrace recordings
-/// of the corpus has such line ends: they come from copying a file with a program of Windows.
+/// call: a line that ends with a name may itself end in CR. Line numbers do not change. None of the 21 etrace
+/// recordings of the corpus has such line ends, which come from copying a file with a Windows program.
 #[must_use]
 pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
     let text = input.bytes();
@@ -172,7 +172,7 @@ pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
         .take(LINES_OF_ENDS)
     {
         if line.last() != Some(&b'\n') {
-            // The head cuts the last line.
+            // The last line is cut by the end of the head.
             break;
         }
         let payload = parse_line(line.strip_suffix(b"\r\n")?);

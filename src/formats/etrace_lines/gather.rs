@@ -1,4 +1,4 @@
-//! From the tokens of all parts to columns: completes losses, groups the lines by task, assembles the calls of the
+//! Converts the tokens of all parts to columns: completes losses, groups the lines by task, assembles the calls of the
 //! tasks in parallel, and puts them into columns that follow each other in time.
 
 use std::ops::Range;
@@ -20,14 +20,14 @@ use super::notes::{Moment, Notes};
 use super::reordered::Reordered;
 use super::tokens::Tokens;
 
-/// How many lines are read between two checks whether the job was cancelled.
+/// Number of lines after which the reader checks whether the job was cancelled.
 const CHECK_LINES: usize = 1 << 14;
-/// Largest distance in bytes between two lines of a call at which the second one is found by reading the text between.
+/// Maximum distance of two lines of a call, in bytes, at which the second is found by reading the text between them.
 const NEAR_BYTES: u64 = 4096;
-/// Estimated bytes that a line's call takes until it is in the columns.
+/// Estimated memory for a line's call until it is in the columns, in bytes.
 const BYTES_A_LINE: u64 = 2 * size_of::<Called>() as u64;
 
-/// What the lines of a recording yield.
+/// The result for the lines of a recording.
 #[derive(Debug, Default)]
 pub(crate) struct Assembled {
     /// The columns, one after the other in time. The first contains all gaps, and the diagnostics of all lines.
@@ -39,10 +39,10 @@ pub(crate) struct Assembled {
 }
 
 /// Assembles the calls of all tasks into `part_count` columns. `read` are the tokens of all parts in file order, `gaps`
-/// the losses of other events of the recording.
+/// are the gaps in the recording's other events.
 ///
 /// # Errors
-/// Errors if memory is insufficient, or the job was cancelled.
+/// Errors if there is not enough memory, or the job was cancelled.
 pub(crate) fn assemble(
     file: &File,
     mut read: Vec<Tokens>,
@@ -51,7 +51,7 @@ pub(crate) fn assemble(
     job: &Job,
 ) -> Result<Assembled, ReadError> {
     for tag in read.iter().flat_map(|part| &part.unknown_tags) {
-        // Numbers in the order of the file, whichever thread needs them first.
+        // Assign numbers in file order here, so that they do not depend on which thread needs them first.
         let _ = file.kinds.of_tag(tag);
     }
     let mut notes = Notes::default();
@@ -68,7 +68,7 @@ pub(crate) fn assemble(
 
     let tasks = Tasks::new(&read);
     for task in 0..tasks.count() {
-        // Keys in the order of the file.
+        // Assign keys in file order here.
         let _ = file.upids.key(tasks.upid(task));
     }
     let shards: Vec<Result<Shard, ReadError>> = (tasks.shards().into_par_iter())
@@ -91,7 +91,7 @@ pub(crate) fn assemble(
         Some(task) => Environments::of(file, &tasks, task)?,
         None => Environments::default(),
     };
-    // A repeated reading finds the same order.
+    // A second read finds the same order.
     let _ = file.order.set(reordered);
 
     let cuts = tasks.cuts(part_count);
@@ -126,10 +126,10 @@ pub(crate) fn assemble(
     })
 }
 
-/// What some tasks yield.
+/// The results of some tasks.
 struct Shard {
     calls: Calls,
-    /// The tasks whose lines are not in time order in the text, or far apart in it, with the order of their lines.
+    /// The tasks whose lines are not in time order in the text, or are far apart in it, with the order of their lines.
     reordered: Vec<(i64, Vec<Moment>)>,
 }
 
@@ -170,8 +170,8 @@ fn assemble_shard(
     Ok(Shard { calls, reordered })
 }
 
-/// Estimates how many bytes of text are read if each call of a task is decoded by itself: the lines of a call can be far
-/// apart, and the text between them is read as well.
+/// Estimates how many bytes of text are read if each call of a task is decoded separately: the lines of a call can be
+/// far apart, and the text between them is also read.
 #[derive(Debug, Default)]
 struct Distance {
     bytes: u64,

@@ -16,7 +16,7 @@ pub(crate) const HEAD_BYTES: usize = 1 << 16;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 const START: &[u8] = b"INITCWD=";
 
-/// See the module's documentation.
+/// The facts; see the module's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     /// Form of the upids.
@@ -37,7 +37,7 @@ pub struct Place {
 }
 
 impl Head {
-    /// Head of lines that are in another recording.
+    /// The head for lines that are in another recording.
     pub const NONE: Head = Head {
         form: Form::Plain,
         root: None,
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// Where plain ids are pids: returns the first task, or its furthest ancestor that the forks in the head show.
+/// For ids that are plain pids: returns the first task, or its furthest ancestor that the forks in the head show.
 fn oldest(events: &[Payload<'_>]) -> Option<i64> {
     let mut root = events.first()?.upid;
     for _ in 0..events.len() {
@@ -143,12 +143,12 @@ mod tests {
             let text = format!("INITCWD=/w\n{head}{own}{fork}{own}");
             assert_eq!(of(&text), (form, Some(shell), true), "{text}");
         }
-        // No task is the shell if the head was cut off.
+        // If the head was cut off, no task is the shell.
         assert_eq!(of(&own), (form, None, false));
         let late = format!("\u{feff}INITCWD=/w\n{fork}");
         assert_eq!(of(&late), (form, Some(shell), true));
         assert!(of(&format!("log\nINITCWD=/w\n{fork}")).2);
-        // Plain pids: the first line may be the child's.
+        // Plain pids: the first line may belong to the child.
         let plain = "INITCWD=/w\n500,0,1,2!Close|fd=3\n300,0,1,1!SchedFork|pid=500\n";
         assert_eq!(of(plain), (Form::Plain, Some(300), true));
     }

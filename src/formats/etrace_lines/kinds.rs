@@ -9,7 +9,7 @@ use crate::event::{EventKind, KindId, Role};
 
 use super::sorts::{Slot, Sort};
 
-/// Maximum number of unknown tags with a kind of their own.
+/// Maximum number of unknown tags that get a kind of their own.
 pub(super) const MOST_UNKNOWN: usize = 1024;
 
 /// The kinds of one file.

@@ -20,7 +20,7 @@ pub(crate) struct Payload<'a> {
     pub upid: i64,
     /// CPU on which the line was printed.
     pub cpu: u16,
-    /// Time, ns.
+    /// Time in ns.
     pub time: i64,
     /// Meaning of the tag.
     pub word: Word,
@@ -40,7 +40,7 @@ impl<'a> Payload<'a> {
         (self.tag.as_ptr() as usize).saturating_sub(line.as_ptr() as usize)
     }
 
-    /// Returns the text after the event where the next event starts because the tracer omitted the line end.
+    /// Returns the text after the event if the next event follows there, because the tracer omitted the line end.
     #[inline]
     #[must_use]
     pub(super) fn rest_of_line(&self) -> Option<&'a [u8]> {
@@ -57,9 +57,9 @@ pub(crate) enum Word {
     Text(Slot),
     /// Ends a text in pieces.
     TextEnd,
-    /// One more line of the latest text.
+    /// Another line of the latest text.
     Cont,
-    /// Ends such a line.
+    /// Ends a [`Word::Cont`] line.
     ContEnd,
     /// Ends a program's arguments.
     EndOfArgs,
@@ -200,7 +200,7 @@ pub(super) fn parse_body(body: &[u8], stamp: Stamp) -> Option<Payload<'_>> {
 /// Returns meaning and length of a frequent tag that ends with `|`.
 #[inline]
 fn frequent(body: &[u8]) -> Option<Leading<Word>> {
-    // Each tag with its `|`, as the low bytes of a word.
+    // A word with a tag and its `|` in the low bytes.
     const fn word(tag: &[u8]) -> u64 {
         let mut word = 0;
         let mut at = 0;

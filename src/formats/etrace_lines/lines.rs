@@ -5,11 +5,11 @@ use super::line::{Payload, parse_line};
 /// A line without its end.
 pub(crate) struct LineAt<'a> {
     pub line: &'a [u8],
-    /// Where the next line starts.
+    /// Offset of the next line.
     pub next: usize,
 }
 
-/// A line, or what was parsed of it, and where it starts.
+/// A line or its parsed contents, and its offset.
 pub(crate) struct Placed<T> {
     pub line: T,
     pub place: usize,
@@ -27,7 +27,8 @@ pub(crate) fn line_at(text: &[u8], at: usize) -> Option<LineAt<'_>> {
     })
 }
 
-/// How many bytes of a line are searched inline, word by word: most lines end there, and a call per line costs more.
+/// Number of bytes of a line that are searched inline, word by word: most lines end there, and a call per line is
+/// slower.
 const NEAR_BYTES: usize = 96;
 
 /// Returns the length in bytes of the first line of `rest`.
@@ -49,10 +50,11 @@ fn line_length(rest: &[u8]) -> usize {
     seen + memchr::memchr(b'\n', more).unwrap_or(more.len())
 }
 
-/// Longer lines count as this many bytes against a limit, so that a search continues beyond a single huge text.
+/// Longer lines count as only this many bytes against a limit, so that a search continues after a single huge text.
 pub(crate) const LONG_LINE: usize = 1 << 16;
 
-/// Iterates backwards over the lines that end before `at`, the start of a line, with their places; about `limit` bytes.
+/// Iterates backwards over the lines that end before `at`, the start of a line, with their places; about `limit` bytes
+/// of text.
 pub(crate) fn lines_before(
     text: &[u8],
     at: usize,
@@ -75,7 +77,7 @@ pub(crate) fn lines_before(
     })
 }
 
-/// Iterates over the lines from `at`, the start of a line, with their places; about `limit` bytes.
+/// Iterates over the lines from `at`, the start of a line, with their places; about `limit` bytes of text.
 pub(crate) fn lines_after(
     text: &[u8],
     at: usize,
@@ -98,7 +100,7 @@ pub(crate) fn lines_after(
     })
 }
 
-/// Iterates over the events from `at`, the start of a line, with their places; about `limit` bytes.
+/// Iterates over the events from `at`, the start of a line, with their places; about `limit` bytes of text.
 pub(crate) fn events_after(
     text: &[u8],
     at: usize,
@@ -110,7 +112,7 @@ pub(crate) fn events_after(
     })
 }
 
-/// Line for lost events in a text that was built from another recording, which counts lost events itself.
+/// Line that marks lost events in a text that was built from another recording, which counts lost events itself.
 pub(crate) const HOLE: &[u8] = b"# lost";
 
 #[cfg(test)]

@@ -6,10 +6,10 @@
 //! any task's call that is open between 5.000000010 and 5.000000020 may lack lines
 //! ```
 //!
-//! A report is printed before the next line of its CPU. So as a line it has the time of the line after it in the file,
-//! whichever CPU that line is from: all lines before it in the file were written before the tracer knew of the loss.
+//! A report is printed before the next line of its CPU. So as a line it has the time of the next line in the file,
+//! whichever CPU wrote that line: all lines before the report were written before the tracer detected the loss.
 //!
-//! One of the 21 etrace recordings of the corpus has losses.
+//! Of the 21 etrace recordings of the corpus, 1 contains losses.
 
 use crate::base::Timestamp;
 use crate::event::Gap;
@@ -23,7 +23,7 @@ pub(super) struct LossLine {
     pub place: u64,
     /// Time of the next event in the file, ns; `None` if no event follows in the part.
     pub time: Option<i64>,
-    /// The loss; `None` if another recording contains it as a gap.
+    /// The loss; `None` if the line stands for a gap that another recording contains.
     pub loss: Option<Loss>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct LossLine {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loss {
     pub(super) cpu: u16,
-    /// How many, if known.
+    /// Number of lost events, if known.
     pub(super) lost: Option<u64>,
     /// Time of the CPU's last event before the line; `None` if the part contains none.
     pub(super) start: Option<i64>,
@@ -39,7 +39,7 @@ pub(super) struct Loss {
     pub(super) end: Option<i64>,
 }
 
-/// The losses of a part, and what other parts need to complete theirs.
+/// The losses of a part, and the times with which losses of other parts are completed.
 #[derive(Debug, Default)]
 pub(super) struct PartLosses {
     /// The lines, in file order.
@@ -54,7 +54,7 @@ pub(super) struct PartLosses {
 #[derive(Debug, Default)]
 pub(super) struct CpuTimes(Vec<Option<FirstLast>>);
 
-/// The first and the last time of something, in ns.
+/// The first and the last time of a CPU, in ns.
 #[derive(Clone, Copy, Debug)]
 struct FirstLast {
     first: i64,
@@ -96,7 +96,7 @@ impl CpuTimes {
         self.of(cpu).map(|times| times.last)
     }
 
-    /// Replaces the times of the CPUs that `other` has.
+    /// Replaces the times of the CPUs that `other` contains.
     fn update(&mut self, other: &CpuTimes) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), None);
@@ -135,7 +135,7 @@ impl PartLosses {
     }
 }
 
-/// Completes the losses of all parts, in file order, with the times that other parts have.
+/// Completes the losses of all parts, in file order, with times of other parts.
 pub(super) fn complete(parts: &mut [&mut PartLosses]) {
     if parts.iter().all(|part| part.lines.is_empty()) {
         return;
@@ -162,7 +162,7 @@ pub(super) fn complete(parts: &mut [&mut PartLosses]) {
 }
 
 impl LossLine {
-    /// When the loss is noticed, in the order of lines; `None` if no event follows.
+    /// Returns the moment at which the loss is noticed, in the order of lines; `None` if no event follows.
     pub(super) fn moment(&self) -> Option<Moment> {
         Some((self.time?, self.place))
     }
@@ -187,11 +187,11 @@ pub(super) type OnCpu = (Option<u32>, Timestamp);
 /// The losses of a whole recording.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    /// When losses are noticed, sorted.
+    /// The moments at which losses are noticed, sorted.
     moments: Vec<Moment>,
-    /// Starts of gaps, sorted, each with the number of events lost in all gaps up to it.
+    /// Starts of gaps, sorted, each with the number of events lost in all gaps up to this one.
     starts: Vec<(OnCpu, u128)>,
-    /// Ends of gaps, likewise.
+    /// Ends of gaps, in the same form.
     ends: Vec<(OnCpu, u128)>,
 }
 
@@ -219,20 +219,20 @@ impl Losses {
         }
     }
 
-    /// Returns when the first loss after `moment` is noticed; the last possible moment if there is none.
+    /// Returns the moment at which the first loss after `moment` is noticed; the last possible moment if there is none.
     pub(super) fn after(&self, moment: Moment) -> Moment {
         let at = self.moments.partition_point(|loss| *loss <= moment);
         let next = self.moments.get(at);
         next.copied().unwrap_or((i64::MAX, u64::MAX))
     }
 
-    /// Returns how many events were lost between two lines, on the CPUs on which they were written. An upper bound:
-    /// gaps that overlap the time between them count in full.
+    /// Returns how many events were lost between two lines, on the CPUs on which the lines were written. An upper
+    /// bound: all events of a gap are counted even if the gap is only partly between the lines.
     pub(super) fn between(&self, first: OnCpu, second: OnCpu) -> u128 {
         let mut cpus = vec![None, first.0, second.0];
         cpus.dedup();
         let lost = |cpu: Option<u32>| {
-            // Gaps that start before the second line, without those that end before the first.
+            // Gaps that start before the second line, minus those that end before the first.
             let started = self.starts.partition_point(|it| it.0 < (cpu, second.1));
             let ended = self.ends.partition_point(|it| it.0 <= (cpu, first.1));
             let sum = |all: &[(OnCpu, u128)], count: usize| {

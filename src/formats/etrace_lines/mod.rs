@@ -1,5 +1,6 @@
-//! Lines of the build tracer of Samsung's CAS ("Build Awareness Service"): text in, calls with their texts out. Its own
-//! files (`formats::etrace`) have them, and recordings of ftrace, which it writes through (`embedded`).
+//! Lines of the build tracer of Samsung's CAS ("Build Awareness Service"): text in, calls with their texts out. The
+//! lines are in the tracer's own files (`formats::etrace`) and in recordings of ftrace, through which it writes
+//! (`embedded`).
 //!
 //! ```text
 //! INITCWD=<directory>                                       first line of a file; not in per-CPU part files
@@ -8,22 +9,22 @@
 //! CPU:n [LOST m EVENTS]                                     a gap; [LOST EVENTS] if the count is unknown
 //! ```
 //!
-//! Specification: the tracer's description in the CAS project, and the output of its kernel module: where the two
-//! differ, files follow the module. Lines of different tasks interleave freely, and the lines of several CPUs are only
-//! nearly in time order:
+//! Specification: the tracer's description in the CAS project, and the output of its kernel module, which files follow
+//! if both differ. Lines of different tasks interleave freely, and the lines of several CPUs are only nearly in time
+//! order:
 //!
 //! ```text
-//! text -> parts: | tokens, by task |  | tokens, by task |      `tokens`: in parallel; a part needs nothing of others
+//! text -> parts: | tokens, by task |  | tokens, by task |      `tokens`: in parallel; parts are independent
 //!           task:  all its lines in time order                 `by_task`
 //!                  its calls, with all their texts             `emit`, `calls`, `rows`: in parallel, task by task
-//!        columns: | earlier calls |    | later calls |         `columns`: in parallel; `gather` conducts
+//!        columns: | earlier calls |    | later calls |         `columns`: in parallel; `gather` runs all steps
 //! ```
 //!
 //! Keys of tasks come from `upids`; `describe` decodes any single call again in full, with the order of lines that
 //! `reordered` keeps; `embedded` reads the lines inside other recordings in the same way.
 //!
-//! The lines do not contain thread groups (only the old clone call shows that a task is a thread), signals, failed
-//! execs, and what happens between lines.
+//! The lines contain no thread groups (only the old clone call shows that a task is a thread), signals, failed execs,
+//! and nothing about the time between lines.
 
 mod by_task;
 mod calls;

@@ -7,11 +7,11 @@ use crate::base::{Diagnostics, Location, Severity};
 /// Time (ns) and place (byte offset) of a line. Lines are read in this order.
 pub(super) type Moment = (i64, u64);
 
-/// Diagnostics that are not in order yet; few kinds of them.
+/// Diagnostics that are not sorted yet, of a few codes.
 #[derive(Debug, Default)]
 pub(super) struct Notes(Vec<Note>);
 
-/// When a problem was noted, and the byte offset of the line to report. In the order in which lines are read.
+/// When a problem was noted, and the byte offset of the line to report. Ordered as lines are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Noted {
     at: Moment,
@@ -24,13 +24,13 @@ struct Note {
     code: &'static str,
     severity: Severity,
     count: u64,
-    /// When the first ones were noted, and the places they are about; sorted, at most [`Diagnostic::MAX_PLACES`].
+    /// The moments of the first ones, and the places that they report; sorted, at most [`Diagnostic::MAX_PLACES`].
     first: Vec<Noted>,
     /// Message of the first one.
     message: String,
 }
 
-/// What a diagnostic is about.
+/// The subject of a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct About {
     /// The line that shows the problem.

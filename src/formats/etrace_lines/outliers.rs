@@ -1,27 +1,28 @@
-//! Detects lines with impossible times: a single line far before or after both of its neighbours in the file.
+//! Detects lines with impossible times: a single line whose time is far before or after both of its neighbours in the
+//! file.
 //!
-//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. None of
-//! the 20 etrace recordings of the corpus has such a line.
+//! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. None
+//! of the 20 etrace recordings of the corpus contains such a line.
 
 use super::line::parse_line;
 use super::lines::{events_after, lines_before};
 
-/// Consecutive lines of a file are less far apart than this, unless there is a pause.
+/// Consecutive lines of a file differ by less than this, unless there is a pause.
 const FAR_NS: i64 = 10_000_000_000;
 /// No pause is this long: ten years.
 const TOO_FAR_NS: i64 = 315_360_000_000_000_000;
-/// How many bytes around a line are compared.
+/// Number of bytes around a line that are searched for its neighbours.
 const AROUND_BYTES: usize = 1 << 16;
 
-/// Follows the times of consecutive lines.
+/// Compares the times of consecutive lines.
 pub(super) struct Outliers<'a> {
     text: &'a [u8],
-    /// Time of the line before, ns.
+    /// Time of the previous line, in ns.
     last: Option<i64>,
 }
 
 impl<'a> Outliers<'a> {
-    /// Starts at the line at `start`.
+    /// Returns the state before the line at `start`.
     pub(super) fn new(text: &'a [u8], start: usize) -> Outliers<'a> {
         let before = lines_before(text, start, AROUND_BYTES);
         let last = before.filter_map(|it| parse_line(it.line)).next();
@@ -31,7 +32,7 @@ impl<'a> Outliers<'a> {
         }
     }
 
-    /// Time of the line before, ns.
+    /// Returns the time of the previous line, in ns.
     pub(super) fn last_time(&self) -> Option<i64> {
         self.last
     }
@@ -62,7 +63,7 @@ impl<'a> Outliers<'a> {
                 last
             }
             (None, Some(next)) if is_far(next) => {
-                // The first line of the text: the two lines after it agree with each other but not with it.
+                // The first line of the text: the two lines after it are near each other but far from it.
                 let second = behind.next();
                 let agree =
                     second.is_some_and(|second| next.abs_diff(second) <= FAR_NS.unsigned_abs());

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A line without a time (a gap, garbage) stays after the line before it. [`Pieces`] record which section of the merged
-//! text came from which file, so that a place is reported as file and line of the user's files.
+//! text came from which file, so that messages contain the file and line of the user's files.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ use super::head::is_named;
 use super::line::{parse_line, parse_lost};
 use super::lines::{LineAt, line_at};
 
-/// How many lines of a file are read to find its CPU.
+/// Number of lines of a file that are read to find its CPU.
 const HEAD_LINES: usize = 200;
 const CHECK_LINES: usize = 1 << 14;
 
@@ -29,7 +29,7 @@ pub(crate) struct Merged {
     pub pieces: Pieces,
 }
 
-/// Origin of the sections of a merged text.
+/// The origin of the sections of a merged text.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
     /// Start of each section, in order.
@@ -59,19 +59,20 @@ impl Pieces {
         })
     }
 
-    /// File names, in the order in which locations number them.
+    /// Returns the file names, in the order in which locations number them.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.inputs.iter().map(|input| input.file_name.as_str())
     }
 
-    /// Heap bytes of the list of sections.
+    /// Returns the heap memory of the list of sections, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.starts.capacity() * size_of::<Piece>()) as u64
     }
 }
 
-/// Returns whether files are the per-CPU files of one recording: each of one CPU or empty, all of different CPUs.
+/// Returns whether files are the per-CPU files of one recording: each file has lines of one CPU or is empty, and no two
+/// files have the same CPU.
 #[must_use]
 pub(crate) fn are_parts(inputs: &[Input]) -> bool {
     let mut cpus = Vec::new();
@@ -93,7 +94,7 @@ pub(crate) fn are_parts(inputs: &[Input]) -> bool {
         }
         match own {
             Some(cpu) if cpus.contains(&cpu) => return false,
-            // Lines, but none of a CPU: not a per-CPU file.
+            // The file has lines, but none with a CPU: it is not a per-CPU file.
             None if is_other => return false,
             own => cpus.extend(own),
         }
@@ -101,7 +102,7 @@ pub(crate) fn are_parts(inputs: &[Input]) -> bool {
     heads <= 1 && !cpus.is_empty() && inputs.len() >= 2
 }
 
-/// Merges the lines of all files into one text. Also returns their origin.
+/// Merges the lines of all files into one text; returns it with the origin of its sections.
 ///
 /// # Errors
 /// Errors only if the job was cancelled.
@@ -109,7 +110,7 @@ pub(crate) fn merge(inputs: Vec<Input>, job: &Job) -> Result<Merged, ReadError> 
     let total: usize = inputs.iter().map(|input| input.bytes().len()).sum();
     let mut merged = Vec::with_capacity(total.saturating_add(inputs.len()));
     let mut starts: Vec<Piece> = Vec::new();
-    // Time of each file's next line; lines of equal time are in the order of the files.
+    // The time of each file's next line; lines with equal times are in the order of the files.
     let mut heads: BinaryHeap<Reverse<(i64, u32)>> = BinaryHeap::new();
     let mut places = vec![0_usize; inputs.len()];
     for index in 0..inputs.len() as u32 {
@@ -197,7 +198,7 @@ mod tests {
         let of = |cpu: u32| format!("0: 4194445,{cpu},1,10!Close|fd=1\n");
         let two = |a: &str, b: &str| are_parts(&[input(a, "a"), input(b, "b")]);
         assert!(two(&of(0), &of(1)));
-        // Everything may have run on one CPU; the file of another may be empty.
+        // All lines may be from one CPU; the file of another CPU may be empty.
         assert!(two(&of(0), "") && two("INITCWD=/x\n", &of(1)));
         assert!(!two(&of(0), "some log\n") && !two("", "INITCWD=/x\n"));
         assert!(!two(&of(1), &of(1)));

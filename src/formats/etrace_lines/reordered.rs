@@ -1,8 +1,8 @@
-//! The lines of tasks whose order in time is not their order in the text: decoding a single call must read the call's
-//! lines in the order of the bulk pass. Also the places of lines that are far apart, among the lines of very many other
-//! tasks, where a search would take long; and the times of losses.
+//! The lines of tasks whose order in time differs from their order in the text: decoding a single call must read the
+//! call's lines in the order of the bulk pass. Also the places of lines that are far apart, among the lines of very
+//! many other tasks, where a search would take long; and the moments of losses.
 //!
-//! Of the 20 etrace recordings of the corpus, none has such tasks, and one has losses.
+//! Of the 20 etrace recordings of the corpus, none contains such tasks, and 1 contains losses.
 //!
 //! ```text
 //! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     A[1] is read before A[2]
@@ -18,9 +18,9 @@ use super::notes::Moment;
 /// The order of the lines that are out of order or far apart, and the losses among all lines.
 #[derive(Debug, Default)]
 pub(crate) struct Reordered {
-    /// When losses are noticed, sorted.
+    /// The moments at which losses are noticed, sorted.
     losses: Vec<Moment>,
-    /// All lines of the tasks with lines out of order or far apart, in time order, by upid.
+    /// All lines of the tasks whose lines are out of order or far apart, in time order, by upid.
     lines: FxHashMap<i64, Vec<Moment>>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Reordered {
 pub(crate) struct NextLine<'a> {
     /// The line.
     pub line: Payload<'a>,
-    /// Whether events were lost between it and the task's line before it.
+    /// Whether events were lost between this line and the task's previous line.
     pub follows_loss: bool,
 }
 
@@ -52,7 +52,7 @@ impl Reordered {
         self.losses.get(after).is_some_and(|loss| *loss < to)
     }
 
-    /// Heap bytes.
+    /// Returns the heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let lines = self.lines.values().map(Vec::capacity).sum::<usize>();
@@ -62,7 +62,7 @@ impl Reordered {
 }
 
 /// Iterates over the lines of a task after its line at `moment`, in time order and within about `limit` bytes of text.
-/// `next` is the start of the line after it in the file.
+/// `next` is the offset of the next line in the file.
 pub(crate) fn lines_behind<'a>(
     file: &'a File,
     upid: i64,

@@ -9,8 +9,8 @@ use super::sorts::{Slot, Sort};
 use super::values::{Key, Values};
 use super::words;
 
-/// Minimum number of lines between halves of two calls: the failure of the first, the start of the second, and its
-/// text.
+/// Minimum number of lost lines if two halves belong to different calls: the failure of the first call, the start of
+/// the second, and its text.
 const LEAST_BETWEEN_HALVES: u128 = 3;
 
 /// Facts of the preceding call.
@@ -19,7 +19,8 @@ pub(super) struct Before {
     pub(super) flags: i64,
     pub(super) first: StringId,
     pub(super) target: Target,
-    /// How many events were lost, at most, between the first lines of both calls, if both may be halves of one.
+    /// Upper bound of the number of events that were lost between the first lines of both calls, if both may be halves
+    /// of one call.
     pub(super) lost: u128,
 }
 
@@ -51,7 +52,7 @@ impl Emitter<'_> {
     pub(super) fn rows(&mut self, sort: Sort, line: &Payload<'_>, before: &Before) -> Target {
         let values = self.call.values;
         let int = |key: Key| values.get(key).unwrap_or(0);
-        // A missing number is an invalid descriptor.
+        // A missing number is treated as an invalid descriptor.
         let small = |key: Key| {
             let value = values.get(key).map(i32::try_from);
             value.and_then(Result::ok).unwrap_or(-1)
@@ -150,8 +151,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Adds the row of a rename or link. A task writes nothing else between the lines of its halves, so they form one
-    /// call unless events were lost between them: then nothing is assumed.
+    /// Adds the row of a rename or link. A task writes no other line between the lines of both halves, so they form one
+    /// call unless events were lost between them: then no row is added.
     fn second_half(&mut self, row: FileRow, before: &Before) -> Target {
         if before.lost < LEAST_BETWEEN_HALVES {
             return self.file_row(row);
@@ -165,7 +166,8 @@ impl Emitter<'_> {
         Target::Nothing
     }
 
-    /// Returns how the child of a fork was made. A clone call before lost events may not be the one that made it.
+    /// Returns how the child of a fork was created. A clone call before lost events may not be the call that created
+    /// it.
     fn fork_sort(&mut self, before: &Before) -> ForkSort {
         if before.sort != Sort::SysClone {
             return ForkSort::Unknown;

@@ -336,32 +336,32 @@ impl Sort {
             .map(|row| row.sort)
     }
 
-    /// The tag of the call.
+    /// Returns the tag of the call.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// Category of the call.
+    /// Returns the category of the call.
     #[must_use]
     pub(crate) fn category(self) -> &'static str {
         self.row().category
     }
 
-    /// Role of the call's events.
+    /// Returns the role of the call's events.
     #[must_use]
     pub(crate) fn role(self) -> Role {
         self.row().role
     }
 
-    /// The call's texts, each with the key of the number that announces its size.
+    /// Returns the call's texts, each with the key of the number that announces its size.
     #[inline]
     #[must_use]
     pub(crate) fn texts(self) -> &'static [SizedText] {
         self.row().texts
     }
 
-    /// The usual numbers of a frequent call.
+    /// Returns the usual numbers of a frequent call.
     #[inline]
     #[must_use]
     pub(crate) fn usual_values(self) -> Usual {
@@ -381,7 +381,7 @@ impl Sort {
 }
 
 impl Slot {
-    /// All texts, in the order of their numbers.
+    /// Returns all texts, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = Slot> {
         SLOTS.iter().map(|row| row.0)
     }
@@ -396,13 +396,13 @@ impl Slot {
             .map(|row| row.0)
     }
 
-    /// The tag of the text.
+    /// Returns the tag of the text.
     #[must_use]
     pub(crate) fn tag(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.1)
     }
 
-    /// Name of the text for users.
+    /// Returns the name of the text for users.
     #[must_use]
     pub fn word(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.2)

@@ -1,4 +1,4 @@
-//! One part of the text in, its lines as tokens by task out.
+//! Reads the lines of one part of the text as tokens, grouped by task.
 //!
 //! ```text
 //! 0: 8389609,1,38,90983795!FN|/usr/include/stdio.h
@@ -7,9 +7,9 @@
 //! tokens of task A, in file order | tokens of task B | ...      tasks in the order of their first lines
 //! ```
 //!
-//! A part needs nothing of other parts: which lines form a call, and in which order, is found when the tokens of a task
-//! are together (`by_task`, `emit`). What belongs to no task is treated here, in file order: losses, lines that are no
-//! events, and impossible times.
+//! Parts are independent: which lines form a call, and in which order, is determined when the tokens of a task are
+//! together (`by_task`, `emit`). Lines that belong to no task are handled here, in file order: losses, lines that are
+//! not events, and impossible times.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -25,17 +25,17 @@ use super::outliers::Outliers;
 use super::words;
 
 const CHECK_BYTES: usize = 1 << 20;
-/// Number of tasks whose numbers are found without the map.
+/// Number of tasks in the cache before the map.
 const RECENT: usize = 64;
-/// An invalid upid: upids are not negative.
+/// An upid of no task: upids are not negative.
 const NOBODY: i64 = -1;
-/// Estimated bytes per line (at most), to reserve tokens.
+/// Estimated maximum number of bytes per line, to reserve room for tokens.
 const BYTES_A_LINE: usize = 60;
 
 /// One event of the text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Token {
-    /// Time, ns; corrected if the line's own time is impossible.
+    /// Time in ns; corrected if the line's own time is impossible.
     pub time: i64,
     /// Start of the event, byte offset in the part.
     pub place: u32,
@@ -50,16 +50,16 @@ pub(super) struct Token {
 pub(super) struct Group {
     /// The task.
     pub upid: i64,
-    /// Index of the token after the group's last; a group starts where the one before it ends.
+    /// Index of the token after the group's last; a group starts at the end of the group before it.
     end: u32,
 }
 
-/// What reading a part returns.
+/// The result of reading a part.
 #[derive(Debug)]
 pub(crate) struct Tokens {
     /// Byte offset of the part.
     pub(super) start: u64,
-    /// All tokens, group by group, those of a group in file order.
+    /// All tokens, group by group; the tokens of a group are in file order.
     pub(super) all: Vec<Token>,
     /// The groups, in the order of their first events.
     pub(super) groups: Vec<Group>,
@@ -86,7 +86,7 @@ impl Tokens {
 /// Reads the lines of part number `part`.
 ///
 /// # Errors
-/// Errors if memory is insufficient, or the job was cancelled.
+/// Errors if there is not enough memory, or the job was cancelled.
 pub(crate) fn tokenise(file: &File, part: usize, job: &Job) -> Result<Tokens, ReadError> {
     let text = file.text();
     let std::ops::Range { start, end } = file.range(part);
@@ -129,9 +129,9 @@ struct Tokeniser<'a> {
     numbers: FxHashMap<i64, u32>,
     /// The most recent tasks, by the low bits of their serials.
     recent: [(i64, u32); RECENT],
-    /// Time of the line before, ns.
+    /// Time of the previous line, in ns.
     last: i64,
-    /// Number of the latest losses that wait for the time of the next event.
+    /// Number of the latest losses that do not have the time of the next event yet.
     waiting: usize,
     seen_tags: FxHashSet<&'a [u8]>,
     corrected: Vec<i64>,
@@ -160,7 +160,8 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Adds the events of a line; there are several if the tracer omitted a line end. `time` is the first event's.
+    /// Adds the events of a line; there are several if the tracer omitted a line end. `time` is the time of the first
+    /// event.
     #[inline]
     fn event_line(
         &mut self,
@@ -188,7 +189,7 @@ impl<'a> Tokeniser<'a> {
     #[cold]
     fn glued(&mut self, mut text: &'a [u8], mut place: usize) -> Result<(), ReadError> {
         while let Some(payload) = parse_line(text) {
-            // The event was written after the one before it on the line, so it must not be read before that one.
+            // This event was written after the previous one on the line, so it must not be read before that one.
             let time = payload.time.max(self.last);
             self.event(text, &payload, place, time)?;
             let Some(rest) = payload.rest_of_line() else {
@@ -210,7 +211,8 @@ impl<'a> Tokeniser<'a> {
     ) -> Result<(), ReadError> {
         let start_bytes = u16::try_from(payload.bytes_before_tag(text));
         let (Ok(start_bytes), Ok(place)) = (start_bytes, u32::try_from(place - self.start)) else {
-            // Neither happens: context and numbers are short, and so is what is before an event in a part.
+            // Neither limit is ever exceeded: context and numbers are short, and so is the distance from the start of a
+            // part.
             return Ok(());
         };
         if payload.word == Word::Unknown {
@@ -272,7 +274,7 @@ impl<'a> Tokeniser<'a> {
         });
     }
 
-    /// Gives the losses before an event its time.
+    /// Sets the time of the losses before an event.
     #[cold]
     fn time_losses(&mut self, time: i64) {
         let waiting = std::mem::take(&mut self.waiting);
@@ -281,7 +283,7 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Adds a diagnostic for the line at `at`, with how often the problem happened there.
+    /// Adds a diagnostic for the line at `at`; `count` is how often the problem happened there.
     fn note(
         &mut self,
         code: &'static str,
@@ -352,7 +354,7 @@ impl<'a> Tokeniser<'a> {
         }
     }
 
-    /// Sorts the tokens by task; tokens of a task stay in file order.
+    /// Groups the tokens by task; tokens of a task stay in file order.
     fn finish(mut self) -> Result<Tokens, ReadError> {
         let start = self.start as u64;
         let backwards = self.tokens.iter().rev();

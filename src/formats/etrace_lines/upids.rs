@@ -1,17 +1,17 @@
-//! Maps upids to keys: each task of the file has one key, in whichever parts its lines are.
+//! Maps upids to keys: each task of the file has one key, in all parts.
 //!
 //! ```text
 //! upid = serial << 22 | low 22 bits of the pid      serial counts traced tasks from 1
-//! upid = serial                                     where the tracer was loaded with bits_of_real_pid=0
+//! upid = serial                                     if the tracer was loaded with bits_of_real_pid=0
 //! serial part all ones                              the tracer failed to register the task
 //! ```
 //!
 //! The key is the serial unless another upid already has it, so keys are in the order in which tasks appeared; further
-//! upids of damaged or joined files get keys from 2^31 on. Lines of a task that could not be registered have a stale
-//! upid of the same pid, whose owner `assemble` finds.
+//! upids of damaged or joined files get keys from 2^31. Lines of a task that could not be registered contain a stale
+//! upid with the same pid, whose owner `assemble` finds.
 //!
-//! Of the 20 etrace recordings of the corpus, 2 have upids without a pid and 1 has unregistered tasks, 3 of them; none
-//! has two upids with one serial.
+//! Of the 20 etrace recordings of the corpus, 2 contain upids without a pid, and 1 contains unregistered tasks (3 of
+//! them); none contains two upids with one serial.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -26,10 +26,10 @@ const PID_MASK: i64 = (1 << PID_BITS) - 1;
 /// The serial part of the upid of a task that could not be registered.
 const UNREGISTERED: i64 = i64::MAX >> PID_BITS;
 const FIRST_EXTRA: u32 = 1 << 31;
-/// How far a serial may exceed twice the number of serials so far to be stored in the list `in_order`.
+/// A serial is stored in the list `in_order` if it exceeds twice the number of serials so far by less than this.
 const MOST_AHEAD: usize = 1 << 12;
 
-/// Composition of a upid.
+/// The composition of a upid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// A serial number and the pid.
@@ -38,7 +38,7 @@ pub(crate) enum Form {
     Plain,
 }
 
-/// What keys are made from.
+/// The source of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Serials,
@@ -51,18 +51,18 @@ pub(crate) struct Upids {
     form: Form,
     root: Option<i64>,
     names: Names,
-    /// Pids of upids that do not contain one.
+    /// The pid of each upid that does not contain one.
     pids: FxHashMap<i64, u32>,
     shared: Mutex<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    /// The upid of each serial that is a key, as long as serials are dense; 0: none yet.
+    /// The upid of each serial that is a key, as long as serials are dense; 0: there is none.
     in_order: Vec<i64>,
     /// Number of upids in `in_order`.
     count: usize,
-    /// The keys of all other upids, and the upids of these keys.
+    /// The keys of all other upids; `owners` contains the upids of these keys.
     keys: FxHashMap<i64, u32>,
     owners: FxHashMap<u32, i64>,
     extra: u32,
@@ -121,8 +121,8 @@ impl Upids {
         }
     }
 
-    /// Returns a map for lines in a recording that identifies tasks by pid. `pids` are the pids of upids that do not
-    /// contain one; a upid missing there gets a key of its own.
+    /// Returns a map for lines in a recording that identifies tasks by pid. `pids` contains the pid of each upid
+    /// without one; a upid that is missing there gets a key of its own.
     #[must_use]
     pub(crate) fn of_pids(form: Form, pids: FxHashMap<i64, u32>) -> Upids {
         Upids {
@@ -132,7 +132,7 @@ impl Upids {
         }
     }
 
-    /// Returns the form of the upids whose smallest, other than 0, is `smallest`.
+    /// Returns the form of upids, given the smallest one other than 0.
     #[must_use]
     pub(crate) fn form_of(smallest: i64) -> Form {
         if smallest > PID_MASK {
@@ -164,7 +164,7 @@ impl Upids {
         }
     }
 
-    /// Returns the key of a upid, always the same one. Slow, because it locks: parts cache the results.
+    /// Returns the key of a upid, always the same one. Slow, because of a lock: parts cache the results.
     #[must_use]
     pub(crate) fn key(&self, upid: i64) -> ThreadKey {
         if upid <= 0 {
@@ -238,7 +238,7 @@ impl Upids {
         }
     }
 
-    /// Heap bytes of the maps.
+    /// Returns the heap memory of the maps, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(upids.key(0), ThreadKey::IDLE);
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
         assert_eq!(upids.key(8_388_773), ThreadKey(FIRST_EXTRA));
-        // A serial far ahead allocates no entries for all serials before it, and keeps its key when they come.
+        // A serial far ahead allocates no entries for all serials before it, and keeps its key when these follow.
         let far = 1_000_000 << 22 | 7;
         for serial in 3..600_000_i64 {
             if serial % 100_000 == 0 {

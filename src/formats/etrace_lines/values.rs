@@ -84,7 +84,7 @@ impl Key {
     }
 }
 
-/// The usual names and order of a call's numbers: these are read without a search by name.
+/// The usual names and order of a call's numbers, which are read without a search by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Usual {
     /// Two name lengths, flags, mode and descriptor.
@@ -106,7 +106,7 @@ pub(crate) struct Values {
 impl Values {
     const MOST: usize = 6;
 
-    /// Replaces the numbers with those of a text like `fnamesize=16,flags=524288,fd=3`; stops at the first piece of
+    /// Replaces the numbers with those of a text like `fnamesize=16,flags=524288,fd=3`; stops at the first piece in
     /// another form. Numbers beyond 63 bits keep their low 64 bits, so that the kernel's unsigned -1 becomes -1.
     #[inline]
     pub fn read(&mut self, text: &[u8], usual: Usual) {
@@ -181,7 +181,7 @@ impl Values {
     }
 }
 
-/// Iterates over names and numbers of a text like `fnamesize=16,flags=524288,fd=3`, up to a piece of another form.
+/// Iterates over names and numbers of a text like `fnamesize=16,flags=524288,fd=3`, up to a piece in another form.
 #[inline]
 pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
     let mut rest = Some(text);
@@ -202,7 +202,7 @@ pub(crate) fn parse_number(text: &[u8]) -> Option<Leading<i64>> {
         Some((b'-', rest)) => (true, rest),
         _ => (false, text),
     };
-    // Eight bytes at once if there are eight; not all of them need to be digits.
+    // Parses eight bytes at once if there are eight, which need not all be digits.
     let mut found = Leading {
         value: 0,
         length: 0,

@@ -114,7 +114,7 @@ fn join(mut flags: u64, bits: Bits, first: Vec<&str>, zero: &str) -> String {
     }
 }
 
-/// Flags of open, e.g. `O_RDONLY|O_CLOEXEC`.
+/// Returns flags of open as text, e.g. `O_RDONLY|O_CLOEXEC`.
 #[must_use]
 pub(crate) fn open_flags(flags: i64) -> String {
     let flags = flags as u32;
@@ -127,13 +127,13 @@ pub(crate) fn open_flags(flags: i64) -> String {
     join(u64::from(flags & !3), OPEN, vec![access], "")
 }
 
-/// Flags of dup3 and pipe2: those of open, without an access mode.
+/// Returns flags of dup3 and pipe2 as text: those of open, without an access mode.
 #[must_use]
 pub(crate) fn descriptor_flags(flags: i64) -> String {
     join(flags as u64 & 0xffff_ffff, OPEN, Vec::new(), "0")
 }
 
-/// Flags of clone and the signal sent when the child ends, e.g. `CLONE_VM|CLONE_THREAD`.
+/// Returns flags of clone and the signal that is sent when the child ends, e.g. `CLONE_VM|CLONE_THREAD`.
 #[must_use]
 pub(crate) fn clone_flags(flags: i64) -> String {
     let flags = flags as u64;
@@ -152,25 +152,25 @@ pub(crate) fn clone_flags(flags: i64) -> String {
     }
 }
 
-/// Flags of renameat2.
+/// Returns flags of renameat2 as text.
 #[must_use]
 pub(crate) fn rename_flags(flags: i64) -> String {
     join(flags as u64, RENAME, Vec::new(), "0")
 }
 
-/// Flags of linkat.
+/// Returns flags of linkat as text.
 #[must_use]
 pub(crate) fn link_flags(flags: i64) -> String {
     join(flags as u64, LINK, Vec::new(), "0")
 }
 
-/// Flags of mount.
+/// Returns flags of mount as text.
 #[must_use]
 pub(crate) fn mount_flags(flags: i64) -> String {
     join(flags as u64, MOUNT, Vec::new(), "0")
 }
 
-/// Flags of umount2.
+/// Returns flags of umount2 as text.
 #[must_use]
 pub(crate) fn umount_flags(flags: i64) -> String {
     join(flags as u64, UMOUNT, Vec::new(), "0")
@@ -194,7 +194,7 @@ pub fn text(bytes: &[u8]) -> String {
     crate::base::strings::text_of(bytes).into_owned()
 }
 
-/// Returns bytes as one line: control characters, invalid UTF-8 and the characters of `more` are escaped by
+/// Returns bytes as one line: control characters, invalid UTF-8 and the characters in `more` are escaped with
 /// backslashes.
 #[must_use]
 pub(crate) fn escaped(bytes: &[u8], more: &str) -> String {

@@ -5,13 +5,13 @@ use crate::base::Comparison;
 /// The condition that an event must meet.
 #[derive(Debug)]
 pub(super) enum Condition {
-    /// Parts from left to right: each one is joined with the result of those before it.
+    /// Parts from left to right: each part is joined with the result of the parts before it.
     Chain(Box<Condition>, Vec<(Join, Condition)>),
-    /// The opposite.
+    /// The inner condition is false.
     Not(Box<Condition>),
     /// The left side compared with the right side.
     Compare(Sum, Relation, Sum),
-    /// The result is not 0.
+    /// The value is not 0.
     IsNotZero(Sum),
 }
 
@@ -25,13 +25,13 @@ pub(super) enum Join {
 /// How two sides are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
-    /// By their values.
+    /// By value.
     Values(Comparison),
-    /// `=~`: a basic regular expression occurs in the text.
+    /// `=~`: the text contains a match of a basic regular expression.
     Matches,
-    /// `!~`: it does not.
+    /// `!~`: the text contains no match.
     MatchesNot,
-    /// `~`: the text is like a glob, or a regular expression occurs in it.
+    /// `~`: the text matches a glob, or contains a match of a regular expression.
     Like,
 }
 
@@ -42,7 +42,7 @@ impl Relation {
     }
 }
 
-/// A value and what is computed from it, from left to right.
+/// A value, and operations on it from left to right.
 #[derive(Debug)]
 pub(super) struct Sum {
     pub first: Atom,
@@ -50,7 +50,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// The value, if nothing is computed from it.
+    /// Returns the value, if there are no operations.
     pub fn alone(&self) -> Option<&Atom> {
         self.rest.is_empty().then_some(&self.first)
     }
@@ -74,7 +74,7 @@ pub(super) enum Operator {
 /// One value as it was written.
 #[derive(Debug)]
 pub(super) struct Atom {
-    /// Byte at which it begins.
+    /// Byte offset of its start.
     pub at: usize,
     /// Its length in bytes, with quotes.
     pub length: usize,

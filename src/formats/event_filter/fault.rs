@@ -1,20 +1,20 @@
-//! What can be wrong with a filter.
+//! Errors of a filter.
 
-/// What is wrong with a filter, and where.
+/// An error in a filter, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
-    /// Byte at which the trouble begins.
+    /// Byte offset of the error.
     pub at: usize,
-    /// Length of the malformed text in bytes; 0 at the end.
+    /// Length of the malformed text in bytes; 0 at the end of the filter.
     pub length: usize,
     /// A sentence for the user.
     pub message: String,
 }
 
-/// A field that the filter compares and that none of the events it names has.
+/// A field that the filter compares although none of the events that it names has such a field.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MissingField {
-    /// Byte at which the field's name begins.
+    /// Byte offset of the field's name.
     pub at: usize,
     /// The field's name.
     pub name: String,

@@ -1,21 +1,22 @@
-//! Filters as trace-cmd writes them (`-F`): `EVENTS : CONDITION` in, which events of a file pass out.
+//! Filters in trace-cmd's syntax (`-F`), `EVENTS : CONDITION`: parses them and decides which events of a file pass.
 //!
 //! ```text
 //! EVENTS     names of events or systems, or SYSTEM/EVENT, joined by commas. Each name is a basic regular expression
-//!            for a whole name, whatever the case; one that no event matches is tried as a glob (*) or an extended
+//!            for a whole name, ignoring case; if no event matches, it is tried as a glob (*), or as an extended
 //!            regular expression
-//! CONDITION  FIELD OP VALUE, joined by && and ||, which bind alike and from the left; ! before one comparison, ( )
-//! OP         == != < <= > >=    =~ !~ basic regular expression, whatever the case    ~ glob, or regular expression
-//!            & | ^ + - * / % << >>: the result is not 0, or is compared in turn
+//! CONDITION  FIELD OP VALUE, joined by && and ||, of equal precedence, from the left; ! before one comparison, ( )
+//! OP         == != < <= > >=    =~ !~ basic regular expression, ignoring case    ~ glob, or regular expression
+//!            & | ^ + - * / % << >>: the result must not be 0, or is compared itself
 //! FIELD      a field of the event; COMM, CPU, PID, TIMESTAMP (ns), TIMESTAMP_USECS of its line
 //! VALUE      a number as in C, "text", or a field
 //! ```
 //!
-//! A comparison with a field that an event lacks is false for that event, and its opposite (`!`) true. A text compared
-//! with a number is what trace-cmd compares (the function at an address, else `0x1f`) or what the field shows (`R`).
-//! Numbers have their field's sign: `ret < 0` finds errors, as in the kernel's own filters.
+//! A comparison with a field that an event lacks is false for that event, and its negation (`!`) is true. A text is
+//! compared with what trace-cmd compares for a number (the function at an address, otherwise `0x1f`) or with the text
+//! that the field shows (`R`). Numbers have the sign of their field: `ret < 0` finds errors, as in the kernel's own
+//! filters.
 //!
-//! A filter is parsed without knowing a file, and bound to the kinds of events of one file.
+//! A filter is parsed without a file, then bound to the kinds of events of one file.
 
 mod condition;
 mod fault;
@@ -56,7 +57,7 @@ pub struct KindFields<'a> {
     pub system: &'a [u8],
     /// Its name.
     pub name: &'a [u8],
-    /// The names of its fields, in order; `None` if they can differ from event to event.
+    /// The names of its fields, in order; `None` if they can differ between events.
     pub fields: Option<Vec<&'a str>>,
 }
 
@@ -65,17 +66,17 @@ pub struct KindFields<'a> {
 pub struct BoundFilter {
     /// The filter as the user wrote it.
     pub text: String,
-    /// By kind: which of its events pass; `None`: the filter does not name the kind.
+    /// For each kind, the test of its events; `None`: the filter does not name the kind.
     by_kind: Vec<Option<Test>>,
     missing: Vec<MissingField>,
     is_met: AtomicBool,
 }
 
 impl EventFilter {
-    /// Parses a filter. Errors if it is not written as trace-cmd's filters are; whether its names exist is unknown here.
+    /// Parses a filter. Whether its names exist is not checked here.
     ///
     /// # Errors
-    /// The place and what is wrong there.
+    /// With the position and the error, if `text` does not have the syntax of trace-cmd's filters.
     pub fn parse(text: &str) -> Result<EventFilter, FilterError> {
         let (list, condition) = match text.split_once(':') {
             Some((list, rest)) if rest.trim().is_empty() => (list, None),
@@ -98,7 +99,7 @@ impl EventFilter {
     /// Binds the filter to a file whose kinds of events are `kinds` and whose first event is at `start`.
     ///
     /// # Errors
-    /// If no kind has one of the names, or a value is compared that cannot be.
+    /// If no kind has one of the names, or a value cannot be compared.
     pub fn bind(
         &self,
         kinds: &[KindFields<'_>],
@@ -162,13 +163,13 @@ impl BoundFilter {
         self.is_met.load(Ordering::Relaxed)
     }
 
-    /// The fields that the filter compares and that none of the events it names has.
+    /// Returns the fields that the filter compares although none of the events that it names has them.
     #[must_use]
     pub fn missing(&self) -> &[MissingField] {
         &self.missing
     }
 
-    /// Returns whether it is known already that no event passes, because of missing fields.
+    /// Returns whether it is already known that no event passes, because of missing fields.
     #[must_use]
     pub fn is_hopeless(&self) -> bool {
         let mut tests = self.by_kind.iter().flatten();
@@ -176,14 +177,14 @@ impl BoundFilter {
     }
 }
 
-/// How a name is compiled.
+/// A way to compile a name.
 type Reading = dyn Fn(&str) -> Result<regex::bytes::Regex, String>;
 
 impl Name {
     fn parse(text: &str, at: usize) -> Result<Name, FilterError> {
         let begin = at + (text.len() - text.trim_start().len());
         let text = text.trim();
-        // A slash first begins a regular expression of our own search language.
+        // A text that starts with a slash is a regular expression of our own search language.
         if text.is_empty() || text.starts_with('/') {
             return Err(FilterError {
                 at: begin,
@@ -203,7 +204,7 @@ impl Name {
         })
     }
 
-    /// Returns by kind whether the name means it.
+    /// Returns, for each kind, whether the name matches it.
     fn kinds(&self, kinds: &[KindFields<'_>]) -> Result<Vec<bool>, FilterError> {
         let whole = |name: &str| basic_regex(&format!("^{name}$"), Case::Ignored);
         let extended = |name: &str| match is_glob(name) {

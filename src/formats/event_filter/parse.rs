@@ -1,4 +1,4 @@
-//! The tokens of a condition in, its tree out.
+//! Parses the tokens of a condition to its tree.
 
 use std::iter::Peekable;
 use std::vec::IntoIter;
@@ -7,10 +7,10 @@ use super::condition::{Atom, Condition, Join, Operator, Sum, Written};
 use super::fault::FilterError;
 use super::token::{Placed, Token, tokens};
 
-/// Deepest nesting of `( )` and `!`.
+/// Maximum nesting of `( )` and `!`.
 const MAX_DEPTH: u32 = 64;
 
-/// Parses the condition that begins at byte `from` of `text`.
+/// Parses the condition that starts at byte `from` of `text`.
 pub(super) fn parse(text: &str, from: usize) -> Result<Condition, FilterError> {
     let mut parser = Parser {
         tokens: tokens(text, from)?.into_iter().peekable(),
@@ -57,7 +57,7 @@ impl Parser {
         }
     }
 
-    /// Parts joined by `&&` and `||`, from left to right.
+    /// Parses parts that are joined by `&&` and `||`, from left to right.
     fn chain(&mut self) -> Result<Condition, FilterError> {
         let first = self.part()?;
         let mut rest = Vec::new();
@@ -191,7 +191,7 @@ impl Parser {
     }
 }
 
-/// A number as in C: `31`, `0x1f`, `037`.
+/// Parses a number as in C: `31`, `0x1f`, `037`.
 fn number_of(word: &str) -> Option<i128> {
     let lower = word.to_ascii_lowercase();
     let number = match lower.strip_prefix("0x") {

@@ -1,4 +1,4 @@
-//! A condition and the fields of one kind of events in, a test of single events out.
+//! Binds a condition to the fields of one kind of events, as a test of single events.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use crate::base::patterns::{Case, basic_regex, glob_regex, is_glob, regex_of};
 use crate::base::time::TimeArg;
 use crate::base::{Comparison, Timestamp};
 
-/// What a filter compares.
+/// A value that a filter compares.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// A field of the event; its index in the kind's list if that is known.
+    /// A field of the event, with its index in the kind's list if that is known.
     Field { name: String, index: Option<usize> },
-    /// The name of the event's thread, as its line begins.
+    /// The name of the event's thread, as at the start of the event's line.
     Comm,
     /// The event's CPU.
     Cpu,
@@ -24,16 +24,16 @@ pub(crate) enum Fact {
     Pid,
     /// The event's time in ns on the trace's clock.
     Time,
-    /// The same in whole microseconds.
+    /// The event's time in whole microseconds.
     TimeMicros,
 }
 
-/// An event to which a test is put.
+/// The values of an event that is tested.
 pub(crate) trait EventFacts {
     /// Returns a fact as a number; `None` if the event lacks it or it is not a number.
     fn number(&self, fact: &Fact) -> Option<i128>;
 
-    /// Returns whether `is_it` is true of a text of the fact; `None` if the event lacks it.
+    /// Returns whether `is_it` accepts a text of the fact; `None` if the event lacks the fact.
     fn has_text(&self, fact: &Fact, is_it: &dyn Fn(&[u8]) -> bool) -> Option<bool>;
 }
 
@@ -59,7 +59,7 @@ pub(super) enum TextTest {
     HasNot(Regex),
 }
 
-/// A number and what is computed from it, from left to right.
+/// A number, and operations on it from left to right.
 #[derive(Debug)]
 pub(super) struct Terms {
     first: Term,
@@ -103,7 +103,7 @@ impl Test {
         }
     }
 
-    /// Returns whether events pass, if that is the same for all of them.
+    /// Returns whether events pass, if the result is the same for all events.
     pub fn known(&self) -> Option<bool> {
         match self {
             Test::Always => Some(true),
@@ -122,7 +122,7 @@ impl Test {
     }
 }
 
-/// Compares numbers. For `==` and `!=`, a negative number equals the unsigned number of the same 64 bits.
+/// Compares numbers. For `==` and `!=`, a negative number equals the unsigned number with the same 64 bits.
 fn is_so(left: i128, comparison: Comparison, right: i128) -> bool {
     let has_same_bits = left as u64 == right as u64;
     let order = match comparison.is_ordered() {
@@ -140,7 +140,7 @@ impl Terms {
         };
         let mut so_far = value(&self.first)?;
         for (operator, term) in &self.rest {
-            // Numbers of 64 bits, as trace-cmd computes.
+            // Computes with 64-bit numbers, like trace-cmd.
             let (left, right) = (so_far as u64, value(term)? as u64);
             so_far = i128::from(match operator {
                 Operator::Add => left.wrapping_add(right),
@@ -165,11 +165,11 @@ impl Terms {
     }
 }
 
-/// One kind of events to which a condition is bound.
+/// The kind of events to which a condition is being bound.
 pub(super) struct Binding<'a, 'k> {
     pub fields: Option<&'a [&'k str]>,
     pub start: Timestamp,
-    /// Names of compared fields that a kind has.
+    /// Names of compared fields that some kind has.
     pub present: &'a mut BTreeSet<String>,
     pub missing: &'a mut BTreeSet<MissingField>,
 }
@@ -230,7 +230,7 @@ impl Binding<'_, '_> {
         })
     }
 
-    /// The text that an atom on the right side is: one in quotes, or a word that is not a field of this kind.
+    /// Returns the text of an atom on the right side: a text in quotes, or a word that is not a field of this kind.
     fn text_of<'t>(&self, atom: &'t Atom, left: &Sum, relation: Relation) -> Option<&'t str> {
         match &atom.value {
             Written::Quoted(text) => Some(text),
@@ -243,7 +243,7 @@ impl Binding<'_, '_> {
         }
     }
 
-    /// A time with a unit, compared with the event's time.
+    /// Returns a time with a unit, if it is compared with the event's time.
     fn time_of(&self, left: &Sum, right: &Sum) -> Option<Terms> {
         let Some(Written::Word(word)) = right.alone().map(|atom| &atom.value) else {
             return None;
@@ -255,7 +255,7 @@ impl Binding<'_, '_> {
         })
     }
 
-    /// The terms of a sum; `None` if this kind lacks one of the fields.
+    /// Returns the terms of a sum; `None` if this kind lacks one of the fields.
     fn terms(&mut self, sum: &Sum) -> Result<Option<Terms>, FilterError> {
         let Some(first) = self.term(&sum.first)? else {
             return Ok(None);
@@ -283,7 +283,7 @@ impl Binding<'_, '_> {
         })
     }
 
-    /// The index of a field of this kind; `Some(None)` if the kind's fields are unknown.
+    /// Returns the index of a field of this kind; `Some(None)` if the kind's fields are unknown.
     fn index(&self, name: &str) -> Option<Option<usize>> {
         match self.fields {
             None => Some(None),
@@ -293,7 +293,7 @@ impl Binding<'_, '_> {
 
     fn fact(&mut self, name: &str, at: usize) -> Option<Fact> {
         let of_line = fact_of_line(name);
-        // Where fields are unknown beforehand, names of the line mean the line.
+        // If the fields are unknown beforehand, the names of the line's values are not fields.
         let index = match self.fields {
             None if of_line.is_some() => None,
             _ => self.index(name),
@@ -314,7 +314,7 @@ impl Binding<'_, '_> {
     }
 }
 
-/// What a name means that is not a field of the event.
+/// Returns the value of the event's line with this name, for names that are not fields.
 fn fact_of_line(name: &str) -> Option<Fact> {
     Some(match name {
         "COMM" => Fact::Comm,
@@ -326,7 +326,7 @@ fn fact_of_line(name: &str) -> Option<Fact> {
     })
 }
 
-/// `TIMESTAMP > 10ms`: a time since the start, or `@N` ns.
+/// Parses the time in `TIMESTAMP > 10ms`: a time since the start, or `@N` ns.
 fn time_arg(left: &Sum, word: &str) -> Option<TimeArg> {
     let Some(Written::Word(name)) = left.alone().map(|atom| &atom.value) else {
         return None;
@@ -337,7 +337,7 @@ fn time_arg(left: &Sum, word: &str) -> Option<TimeArg> {
 fn text_test(relation: Relation, text: &str, atom: &Atom) -> Result<TextTest, FilterError> {
     let bytes = || text.as_bytes().to_vec();
     let wrong = |message: String| error_at(atom, &message);
-    // No name begins with a star: such a pattern is meant as a glob.
+    // No regular expression starts with a star: such a pattern is a glob.
     let pattern = || match text.starts_with('*') && is_glob(text) {
         true => glob_regex(text, Case::Ignored).map_err(wrong),
         false => basic_regex(text, Case::Ignored).map_err(wrong),

@@ -1,4 +1,4 @@
-//! The text of a condition in, its tokens out.
+//! Splits the text of a condition into tokens.
 
 use super::condition::{Join, Operator, Relation};
 use super::fault::FilterError;
@@ -25,7 +25,7 @@ pub(super) struct Placed {
     pub length: usize,
 }
 
-/// Signs, the longer ones before their beginnings.
+/// Operator signs; a sign is before its own prefixes.
 const SIGNS: &[(&str, Token)] = &[
     ("&&", Token::Join(Join::And)),
     ("||", Token::Join(Join::Or)),
@@ -60,7 +60,7 @@ const SIGNS: &[(&str, Token)] = &[
     (")", Token::Close),
 ];
 
-/// Cuts `text` into tokens, from byte `from` on.
+/// Splits `text` into tokens, from byte `from`.
 pub(super) fn tokens(text: &str, from: usize) -> Result<Vec<Placed>, FilterError> {
     let mut found = Vec::new();
     let mut at = from;
@@ -107,7 +107,7 @@ fn token_of(rest: &str, first: char) -> Option<Leading<Token>> {
     })
 }
 
-/// A text in quotes; backslashes stay, but for those before the quote itself.
+/// Parses a text in quotes. Backslashes are kept, except those before the quote character.
 fn quoted(rest: &str, quote: char) -> Option<Leading<Token>> {
     let mut text = String::new();
     let mut chars = rest.char_indices().skip(1);

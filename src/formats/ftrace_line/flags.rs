@@ -32,13 +32,13 @@ pub(crate) enum Flags<'a> {
     },
 }
 
-/// Writer of a text: their letters differ.
+/// The writer of a text; writers use different letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// The kernel.
     #[default]
     Kernel,
-    /// trace-cmd, which has one letter for all kinds of rescheduling.
+    /// trace-cmd, which uses one letter for all kinds of rescheduling.
     TraceCmd,
 }
 
@@ -252,7 +252,7 @@ impl Legend {
                 break;
             };
             let depth = || match (column, at + 1 == columns.len()) {
-                // Old kernels print the whole count in the last column.
+                // Old kernels print the whole preemption count in the last column.
                 (Column::PreemptDepth, true) => letters.get(at..).and_then(hex),
                 _ => hex(&[letter]),
             };
@@ -371,7 +371,7 @@ mod tests {
         }
         assert_eq!(values("", ""), (None, None));
         assert_eq!(values("", "-0x15"), (Some(0x15), None));
-        // trace-cmd has a single letter for need-resched.
+        // trace-cmd uses a single letter for need-resched.
         assert_eq!(values("cpus=2\n", "dN.1."), (Some(0x05), Some(1)));
         assert_eq!(values("# tracer: nop\n", "dN.1."), (Some(0x25), Some(1)));
         let verbose = Flags::Numbers {

@@ -18,7 +18,7 @@ const LEAST_FLAGS: usize = 4;
 /// Width to which names are padded.
 pub(super) const SHORT_NAME: usize = 8;
 
-/// Parses these columns of a line.
+/// Parses the columns of a line without a CPU in brackets.
 #[must_use]
 pub(crate) fn other_columns(line: &[u8]) -> Option<Prefix<'_>> {
     latency_prefix(line)
@@ -26,7 +26,7 @@ pub(crate) fn other_columns(line: &[u8]) -> Option<Prefix<'_>> {
         .or_else(|| verbose_prefix(line))
 }
 
-/// Returns the first result of `read` over the places of `mark`.
+/// Returns the first result of `read`, which is called for each position of `mark`.
 fn first_at<'a>(
     line: &'a [u8],
     mark: &[u8],
@@ -36,7 +36,7 @@ fn first_at<'a>(
     memchr::memmem::find_iter(head, mark).find_map(|at| read(line, at))
 }
 
-/// `  <idle>-0         1dn.h5..    3us!: body`.
+/// Parses `  <idle>-0         1dn.h5..    3us!: body`.
 fn latency_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     first_at(line, b"us", latency_at)
 }
@@ -72,10 +72,10 @@ fn with_task<'a>(before: &'a [u8], time: Time, body: &'a [u8]) -> Option<Prefix<
     })
 }
 
-/// `  mix.sh-291     0.....    46.972530: body`, as `trace-cmd report -l` prints it, and the latency format of a
-/// counting clock: `  mix.sh-291     0d..2.        1234: body`.
+/// Parses `  mix.sh-291     0.....    46.972530: body`, as printed by `trace-cmd report -l`, and the latency format of
+/// a counting clock: `  mix.sh-291     0d..2.        1234: body`.
 fn columns_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    // An instance's name may be at the line's start: its colon is not that of the time.
+    // The first `: ` need not be after the time: an instance's name may start the line.
     first_at(line, b": ", columns_at)
 }
 
@@ -115,7 +115,7 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
     is_sure.then_some(Prefix { step, ..prefix })
 }
 
-/// `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a counting clock
+/// Parses `  bash   24776   0 37 00000002 0000000f [58eddd440] 10.130ms (+0.001ms): body`, and with a counting clock
 /// `... [0000000058eddd44] 130 (+1): body`.
 fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let head = line.get(..MOST_PREFIX).unwrap_or(line);

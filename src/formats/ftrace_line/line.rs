@@ -36,9 +36,9 @@ pub(crate) fn plain(line: &[u8]) -> Plain {
     lost(text).unwrap_or(Plain::Text)
 }
 
-/// Returns whether the line is one that trace-cmd prints before the first event: for one file, for several
-/// (`NAME: cpus=2`), for pairs of events
-/// (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), or a rule.
+/// Returns whether trace-cmd prints the line before the first event: for one file, for several files (`NAME: cpus=2`),
+/// for pairs of events (`start (null):sched_wakeup:pid ((null)) end (null):sched_switch:next_pid ((null))`), or as a
+/// separator.
 fn is_header(text: &[u8]) -> bool {
     let is_number = |text: &[u8]| {
         digits(text.trim_ascii()).is_some_and(|it| it.length == text.trim_ascii().len())
@@ -53,7 +53,7 @@ fn is_header(text: &[u8]) -> bool {
         let cpu = text.strip_prefix(b"CPU ")?.strip_suffix(b" is empty")?;
         Some(is_number(cpu))
     };
-    // `report -w` prints these after the last event.
+    // `report -w` prints these lines after the last event.
     let of_wakeups = [
         &b"Average wakeup latency: "[..],
         b"Maximum Latency: ",
@@ -106,7 +106,7 @@ pub(crate) enum Body<'a> {
     Text,
 }
 
-/// Maximum length of an event's name, bytes.
+/// Maximum length of an event's name, in bytes.
 const MOST_NAME: usize = 100;
 
 /// Returns the contents of a body.
@@ -131,7 +131,7 @@ pub(crate) fn classify(body: &[u8]) -> Body<'_> {
         [b':', info @ ..] if starts_well && matches!(info.first(), None | Some(b' ')) => {
             Body::Event(name, info.trim_ascii_start())
         }
-        // The function that wrote the mark is unknown.
+        // The function that wrote the mark is printed as an address, without a name.
         [b':', b' ', info @ ..] if is_address(name) && may_be_mark(info) => {
             Body::Event(b"tracing_mark_write", info)
         }
@@ -144,7 +144,7 @@ pub(crate) fn classify(body: &[u8]) -> Body<'_> {
             Body::SysExit(&name[4..], result.trim_ascii())
         }
         _ if text.starts_with(b"<") && text.trim_ascii_end().ends_with(b">") => Body::Stack(text),
-        // Only a name: the function tracer without callers.
+        // A name alone: the function tracer without callers.
         rest if is_symbol && rest.trim_ascii().is_empty() => Body::Function(name, b""),
         [b'+', b'0', b'x', ..] if is_symbol => symbol_body(name, text),
         _ => match find_short(text, b"<-")
@@ -179,7 +179,7 @@ pub(crate) fn split_arguments(function: &[u8]) -> (&[u8], Option<&[u8]>) {
     found().unwrap_or((function, None))
 }
 
-/// Returns whether a name that starts with a digit is a name, such as `9p_client_req`, not a number or an address.
+/// Returns whether a name that starts with a digit, such as `9p_client_req`, is a name and not a number or an address.
 fn starts_with_digit(name: &[u8]) -> bool {
     let is_word = name.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let is_hex = |text: &[u8]| text.iter().all(u8::is_ascii_hexdigit);

@@ -1,5 +1,5 @@
-//! Lines of ftrace's text: their columns, flags and bodies. Shared by the formats that read such lines or print them
-//! (ftrace text, etrace, the report of trace.dat).
+//! Lines of ftrace's text: their columns, flags and bodies. Used by the formats that read or print such lines (ftrace
+//! text, etrace, the report of trace.dat).
 //!
 //! ```text
 //!             bash-96      [001] d..2.    69.626109: sched_switch: prev_comm=bash prev_pid=96 ...
@@ -7,7 +7,7 @@
 //!                                flags |
 //! ```
 //!
-//! What a body means for the trace is decided by the formats.
+//! Does not interpret a body: the formats do.
 
 pub(crate) mod flag_bits;
 pub(crate) mod flags;

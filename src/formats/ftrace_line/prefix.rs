@@ -12,9 +12,10 @@
 //! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
 //! an integer instead of seconds, and trace-cmd prints no space before it.
 //!
-//! Of the 267 texts of the corpus (26 by the kernel, 241 reports of trace-cmd), 13 name instances, 3 have a process and 2
-//! are in the latency format. None is verbose, from `report -l`, from a console, or of a counting clock; none has the
-//! process after the CPU: kernels 4.13 to 5.8 and their documentation have these columns.
+//! Of the 267 texts of the corpus (26 by the kernel, 241 reports of trace-cmd), 13 name instances, 3 contain the
+//! process, and 2 are in the latency format. None is verbose, from `report -l`, from a console, or has a counting
+//! clock, and none has the process after the CPU: kernels 4.13 to 5.8 print these columns, which their documentation
+//! describes.
 
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
@@ -26,7 +27,7 @@ use crate::base::Leading;
 pub(crate) struct Prefix<'a> {
     /// Name of the buffer or file that contains the line; empty if there is only one.
     pub instance: &'a [u8],
-    /// The thread's name, `<...>` if it was unknown.
+    /// The thread's name; `<...>` if it is unknown.
     pub comm: &'a [u8],
     /// The thread's pid.
     pub pid: u32,
@@ -97,24 +98,24 @@ impl Prefix<'_> {
     }
 }
 
-/// The kernel's limit: all pids are smaller.
+/// The kernel's limit: each pid is smaller.
 const MOST_PID: u32 = 1 << 22;
-/// All CPU numbers are smaller.
+/// Limit for CPU numbers: each number is smaller.
 pub(crate) const MOST_CPU: u32 = 8192;
 /// Maximum length of the flags column.
 const MOST_FLAGS: usize = 12;
 /// Prefix of raw flags.
 pub(crate) const RAW_FLAGS: &[u8] = b"-0x";
-/// Minimum length of raw flags with a counter's integer glued to them: the integer is padded to twelve digits, so a
-/// shorter integer has spaces before it.
+/// Minimum length of raw flags and a counter's integer together, if no separator is between them: the integer is padded
+/// to twelve digits, so a shorter integer has spaces before it.
 const LEAST_GLUED: usize = 16;
-/// Maximum length of all columns, bytes.
+/// Maximum length of all columns, in bytes.
 pub(super) const MOST_PREFIX: usize = 256;
-/// Width to which tasks' names are padded: after the name of an instance follow at least this many bytes.
+/// Width to which names of tasks are padded: at least this many bytes follow the name of an instance.
 const WIDE_NAME: usize = 15;
 /// Width to which the kernel pads the names of tasks; a name has at least one byte less.
 pub(crate) const TASK_WIDTH: usize = 16;
-/// Maximum length of a task's name, pid and process, bytes, and also of CPU, flags and time.
+/// Maximum length of a task's name, pid and process together, in bytes, and also of CPU, flags and time together.
 const MOST_TASK: usize = 64;
 
 /// Parses the integer at the start of `text`. Returns it and its number of digits.
@@ -155,7 +156,8 @@ pub(crate) fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     other_columns(line)
 }
 
-/// Removes the console's prefix from a line of a dump, and the leading zeros of a file that was not completely written.
+/// Removes the console's prefix from a line of a dump, and the zeros before it in a file that was not completely
+/// written.
 #[inline]
 #[must_use]
 pub(crate) fn without_console_time(line: &[u8]) -> &[u8] {
@@ -173,7 +175,7 @@ pub(crate) fn without_console_time(line: &[u8]) -> &[u8] {
         let Leading { length, .. } = digits(inner)?;
         let inner = inner.get(length..)?.strip_prefix(b".")?;
         let rest = inner.get(digits(inner)?.length..)?.strip_prefix(b"]")?;
-        // The thread or CPU that printed the line, if the kernel prints it.
+        // The kernel may also print the thread or CPU that printed the line.
         match rest.trim_ascii_start().strip_prefix(b"[") {
             Some(caller) => {
                 let caller = caller.trim_ascii_start();
@@ -220,7 +222,7 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
     let cpu = cpu_of(cpu)?;
     let mut task = task(line.get(..open)?, WIDE_NAME)?;
     let mut after = after.trim_ascii_start();
-    // From Linux 4.13 to 5.8 the process came after the CPU.
+    // From Linux 4.13 to 5.8 the process is printed after the CPU.
     if let Some(inner) = after.strip_prefix(b"(") {
         let close = memchr::memchr(b')', inner.get(..MOST_FLAGS).unwrap_or(inner))?;
         task.group = group_of(inner.get(..close)?)?;
@@ -249,7 +251,7 @@ fn prefix_at(line: &[u8], open: usize) -> Option<Prefix<'_>> {
     })
 }
 
-/// `-0x14631252878692:`: raw flags and a counter's integer without a separator.
+/// Parses `-0x14631252878692:`, raw flags and a counter's integer without a separator.
 #[cold]
 fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>> {
     let number = after.strip_prefix(RAW_FLAGS)?;
@@ -274,7 +276,7 @@ fn glued_at<'a>(task: Task<'a>, cpu: u32, after: &'a [u8]) -> Option<Prefix<'a>>
     matches!(prefix.flags, Flags::Letters([_, ..])).then_some(prefix)
 }
 
-/// The columns before a line's body.
+/// The flags and the time of a line.
 struct FlagsAndTime<'a> {
     flags: &'a [u8],
     time: Time,
@@ -317,7 +319,7 @@ fn flags_and_time(text: &[u8]) -> Option<FlagsAndTime<'_>> {
     })
 }
 
-/// `comm-pid` or `comm-pid (tgid)`, padded, possibly after an instance's name.
+/// The columns `comm-pid` or `comm-pid (tgid)`, padded, possibly after an instance's name.
 pub(super) struct Task<'a> {
     pub(super) instance: &'a [u8],
     pub(super) comm: &'a [u8],
@@ -345,7 +347,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Parses the task; after an instance's name at least `width` bytes, or a space, must follow.
+/// Parses the task. At least `width` bytes, or a space, must follow the name of an instance.
 pub(super) fn task(text: &[u8], width: usize) -> Option<Task<'_>> {
     let mut text = text.trim_ascii_end();
     let mut group = Group::NoColumn;
@@ -390,7 +392,8 @@ pub(crate) struct Inside<'a> {
     pub(crate) prefix: Prefix<'a>,
 }
 
-/// Finds the first columns inside `text`: a padded task name before a pid, a CPU and a time. Reads a bounded number of bytes around each bracket.
+/// Finds the first columns inside `text`: a padded task name before a pid, a CPU and a time. Reads a limited number of
+/// bytes around each bracket.
 #[must_use]
 #[inline]
 pub(crate) fn columns_inside(text: &[u8]) -> Option<Inside<'_>> {
@@ -412,7 +415,7 @@ pub(crate) fn columns_inside(text: &[u8]) -> Option<Inside<'_>> {
     None
 }
 
-/// Does the same for the latency format, which has no bracket.
+/// Finds the first columns of the latency format, which has no bracket, inside `text`.
 #[must_use]
 pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<Inside<'_>> {
     memchr::memmem::find_iter(text, b"us").find_map(|us| {
@@ -422,8 +425,8 @@ pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<Inside<'_>> {
     })
 }
 
-/// Returns where columns start whose name is padded to `width`: the name ends at the dash before the pid, whatever
-/// precedes its padding.
+/// Returns the start of columns whose name is padded to `width`: the name ends at the dash before the pid, whatever
+/// precedes the padding.
 fn padded<'a>(text: &'a [u8], prefix: Prefix<'a>, width: usize) -> Option<Inside<'a>> {
     let name_end = prefix.comm.as_ptr() as usize + prefix.comm.len();
     let dash = name_end.checked_sub(text.as_ptr() as usize)?;

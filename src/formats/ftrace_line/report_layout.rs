@@ -17,7 +17,7 @@ pub(crate) const COUNT_WIDTH: usize = 12;
 /// Width to which the step of `--ts-diff` is padded on the right.
 pub(crate) const STEP_WIDTH: usize = 8;
 
-/// Appends the blanks that pad a text of `length` bytes to `width`.
+/// Appends the spaces that pad a text of `length` bytes to `width`.
 #[inline]
 pub(crate) fn push_padding(out: &mut Vec<u8>, width: usize, length: usize) {
     const BLANKS: &[u8] = &[b' '; 64];
@@ -40,7 +40,7 @@ pub(crate) fn push_event_name(out: &mut Vec<u8>, pieces: &[&[u8]]) {
     push_padding(out, EVENT_WIDTH, length);
 }
 
-/// Appends the line of lost events of a CPU, without a line end; with their count, if it is known.
+/// Appends the line about lost events of a CPU, without a newline; with their count, if it is known.
 pub(crate) fn push_dropped(out: &mut Vec<u8>, cpu: u32, count: Option<u64>) {
     let count = count.map(|count| format!("{count} ")).unwrap_or_default();
     out.extend_from_slice(format!("CPU:{cpu} [{count}EVENTS DROPPED]").as_bytes());

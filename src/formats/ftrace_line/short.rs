@@ -1,7 +1,7 @@
 //! A search in short texts.
 
-/// Returns where `needle`, a few bytes starting with a rare byte, is in `text`. For short texts only: a general
-/// searcher takes longer to build than such texts take to scan.
+/// Returns the position of `needle` in `text`; `needle` is a few bytes long and starts with a rare byte. For short
+/// texts only: setting up a general searcher takes longer than scanning such a text.
 #[must_use]
 #[inline]
 pub(crate) fn find_short(text: &[u8], needle: &[u8]) -> Option<usize> {

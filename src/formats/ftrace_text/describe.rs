@@ -1,4 +1,4 @@
-//! Decodes one event in full: parses its line again, with all fields and the stack after it.
+//! Decodes one event in full: parses its line again, with all its fields and the stack after it.
 
 use super::event_lines::event_bytes;
 use super::facts::Facts;
@@ -22,7 +22,7 @@ const LOOK_AHEAD: usize = 1 << 17;
 const MOST_FRAMES: usize = 512;
 const MOST_TEXT: usize = 1 << 20;
 
-/// See the module's documentation.
+/// Decodes the event; see the module's documentation.
 #[must_use]
 pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
     let KindTexts { category, name } = kinds.texts(event.kind);
@@ -82,7 +82,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
     detail
 }
 
-/// Returns the columns of a line as fields, under the names of a binary trace.
+/// Returns the columns of a line as fields, with the names of a binary trace.
 #[must_use]
 pub(crate) fn column_fields(prefix: &Prefix<'_>, facts: &Facts) -> Vec<Field> {
     let mut fields: Vec<Field> = facts.legend.read(prefix.flags).fields().collect();
@@ -131,7 +131,7 @@ pub(crate) fn column_value(
     Some(field.value)
 }
 
-/// Returns a field for its text. Quotes mark strings, like those of probes, and are removed.
+/// Returns a field for its text. Quotes around strings, as probes print them, are removed.
 fn field(name: &str, text: &[u8]) -> Field {
     let inner = text.strip_prefix(b"\"");
     if let Some(inner) = inner.and_then(|text| text.strip_suffix(b"\"")) {
@@ -279,7 +279,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
 fn tracer_event_fields(detail: &mut EventDetail, found: &TracerEvent<'_>) {
     let fields = found.fields.iter();
     let fields = fields.map(|it| match it.name {
-        // Ids from programs are printed in hex without a prefix.
+        // Ids that programs chose are printed in hex without a prefix.
         "id" => field(it.name, &[b"0x", it.text].concat()),
         _ => field(it.name, it.text),
     });
@@ -336,7 +336,7 @@ fn tracer_fields(detail: &mut EventDetail, found: &TracerText<'_>) {
     mark_outgoing_priority(detail);
 }
 
-/// Sets the role of a context switch's field that exporters need.
+/// Sets the role of the field of a context switch that exporters need.
 fn mark_outgoing_priority(detail: &mut EventDetail) {
     if let Some(priority) = detail.fields.iter_mut().find(|it| it.name == "prev_prio") {
         priority.role = FieldRole::OutgoingPriority;
@@ -357,7 +357,7 @@ fn pair_fields(detail: &mut EventDetail, info: &[u8]) {
     }
 }
 
-/// `fd: 7, buf: 0x7ffe5d4b9f80, count: 0x200`.
+/// Adds the fields of `fd: 7, buf: 0x7ffe5d4b9f80, count: 0x200`.
 fn argument_fields(detail: &mut EventDetail, arguments: &[u8]) {
     for (name, value) in super::fields::arguments(arguments) {
         detail

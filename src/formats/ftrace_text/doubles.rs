@@ -1,11 +1,11 @@
-//! Detects events that several instances recorded: each instance's buffer has its own record, a few ns apart.
+//! Detects events that several instances recorded: each instance's buffer contains its own record, a few ns apart.
 //!
-//! trace-cmd prints the buffers of several instances sorted by time, so that such lines are close together, each
-//! starting with the instance's name. An event counts only once: the first line creates runs and slices, the other
-//! lines are only events. If the instances use different clocks, duplicates cannot be detected; files of several
-//! machines are not instances.
+//! trace-cmd prints the buffers of several instances sorted by time, so such lines are close together, each starting
+//! with the instance's name. Each event is counted once: the first line creates runs and slices, the other lines are
+//! only events. If the instances use different clocks, duplicates cannot be detected. Files of several machines are not
+//! instances.
 //!
-//! Of the 267 texts of the corpus, 13 have lines of several instances.
+//! Of the 267 texts of the corpus, 13 contain lines of several instances.
 
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
@@ -14,11 +14,11 @@ use rustc_hash::FxHasher;
 
 use crate::formats::ftrace_line::prefix::Prefix;
 
-/// Number of recent lines that are kept.
+/// Number of recent events that are kept.
 const MOST: usize = 128;
 /// Maximum distance between records of one event, in ns or cycles.
 const MOST_APART: i64 = 100_000;
-/// Further instances count as the last one.
+/// Maximum number of instances that are distinguished; further instances count as the last one.
 const MOST_INSTANCES: usize = 64;
 
 /// A recent event and the instances that recorded it.
@@ -26,11 +26,11 @@ const MOST_INSTANCES: usize = 64;
 struct Recent {
     hash: u64,
     time: i64,
-    /// Bit set, by number of the instance.
+    /// A bit for each instance, by its number.
     instances: u64,
 }
 
-/// See the module's documentation.
+/// The recent events; see the module's documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Doubles<'a> {
     instances: Vec<&'a [u8]>,
@@ -57,7 +57,7 @@ impl<'a> Doubles<'a> {
         let is_near = |recent: &&mut Recent| {
             line.time.saturating_sub(recent.time).saturating_abs() <= MOST_APART
         };
-        // The oldest record that this instance does not have yet: the same event can happen again soon.
+        // The oldest record that this instance has not recorded yet: the same event may soon happen again.
         let same = self
             .recent
             .iter_mut()

@@ -1,5 +1,5 @@
-//! Iterates over the lines of a text with their columns: finds events that start inside a line, and lines that continue
-//! the event before them.
+//! Iterates over the lines of a text with their columns. Finds events that start inside a line, and lines that continue
+//! the previous event.
 //!
 //! ```text
 //! sh-9     [000] .....    24.479458: tracing_mark_write: bin              sh-9     [000] .....    24.479459: # 12 buf: 00
@@ -11,9 +11,9 @@
 //! 0b 00 00 00 78 01
 //! ```
 //!
-//! The kernel prints the text that programs write (marks, trace_printk) unchanged: after a text that ends at a NUL byte
-//! or lacks a newline, the next event follows on the same line; a text with newlines continues in lines without
-//! columns. So do probes' strings with newlines, and dumps of bytes.
+//! The kernel prints texts of programs (marks, trace_printk) unchanged. After a text that ends at a NUL byte or lacks a
+//! newline, the next event follows on the same line; a text with newlines continues in lines without columns. Probes'
+//! strings with newlines, and dumps of bytes, also continue in such lines.
 
 use super::facts::{Facts, Layout};
 use super::graph::{self, GraphLine};
@@ -26,15 +26,15 @@ use crate::formats::ftrace_line::prefix::{
     Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside,
 };
 
-/// A string of a probe continues for at most this many lines.
+/// Maximum number of lines in which a probe's string continues.
 const MOST_LINES: usize = 64;
-/// Maximum length of what a program writes at once; the kernel's buffer for it has 8 KiB.
+/// Maximum length of a text that a program writes at once; the kernel's buffer for it has 8 KiB.
 const MOST_MARK: usize = 1 << 14;
 
 /// A line, or the part of a line that belongs to one event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventLine<'a> {
-    /// Place and bytes, without those of the next event on the same line.
+    /// Place and bytes, without the bytes of the next event on the same line.
     pub line: Line<'a>,
     /// Kind of the line.
     pub kind: LineKind<'a>,
@@ -43,13 +43,13 @@ pub(crate) struct EventLine<'a> {
 /// Kind of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum LineKind<'a> {
-    /// An event starts in it.
+    /// The line starts an event.
     Event(Prefix<'a>),
     /// A line of the function graph tracer.
     Graph(GraphLine<'a>),
-    /// It continues the event before it.
+    /// The line continues the previous event.
     Continues,
-    /// It has no columns and continues nothing.
+    /// The line has no columns and continues nothing.
     Other(Plain),
 }
 
@@ -59,9 +59,9 @@ enum Open {
     /// Only a dump of bytes.
     #[default]
     Nothing,
-    /// Not determined yet.
+    /// Not determined yet: see [`EventLines::opened`].
     Unknown,
-    /// A string that ends in one of this many lines.
+    /// A string, which must end within this many lines.
     String(usize),
     /// The rest of a mark, of at most this many bytes.
     Mark(usize),
@@ -69,7 +69,7 @@ enum Open {
     Comment(usize),
 }
 
-/// The lines of a text; see [`event_lines`].
+/// Iterates over the lines of a text; see [`event_lines`].
 struct EventLines<'a, 'f, L> {
     lines: L,
     facts: &'f Facts,
@@ -129,7 +129,7 @@ impl<'a, L: Iterator<Item = Line<'a>>> Iterator for EventLines<'a, '_, L> {
 impl<'a, L> EventLines<'a, '_, L> {
     #[inline]
     fn with_columns(&mut self, mut line: Line<'a>, mut prefix: Prefix<'a>) -> EventLine<'a> {
-        // Longer than any task's name: the end of a mark precedes the columns.
+        // The name is longer than any task's name: the end of a mark is before the columns.
         if prefix.comm.len() >= TASK_WIDTH
             && let Some(start) = self.end_of_mark(&line)
         {
@@ -154,7 +154,7 @@ impl<'a, L> EventLines<'a, '_, L> {
         EventLine { line, kind }
     }
 
-    /// Returns where the event of a line starts, if the end of a mark precedes it.
+    /// Returns the start of the event in a line that starts with the end of a mark.
     #[cold]
     fn end_of_mark(&mut self, line: &Line<'a>) -> Option<usize> {
         if !matches!(self.opened(), Open::Mark(_)) {
@@ -216,13 +216,13 @@ impl<'a, L> EventLines<'a, '_, L> {
     }
 }
 
-/// Returns whether a comment in a graph's line does not end in the line.
+/// Returns whether a comment in a line of a graph does not end in that line.
 fn comment_is_open(rest: &[u8]) -> bool {
     let is_comment = memchr::memmem::find(rest, b"/* ");
     is_comment.is_some() && !rest.trim_ascii_end().ends_with(b"*/")
 }
 
-/// Returns the rest of a line from `start` on.
+/// Returns the rest of a line from `start`.
 fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
     Some(Line {
         offset: line.offset + start as u64,
@@ -231,8 +231,8 @@ fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
     })
 }
 
-/// Returns where the next event starts in a line whose own event has no newline. Its columns have the same form, and
-/// its time is not earlier.
+/// Returns the start of the next event in a line whose first event has no newline. The columns of the next event must
+/// have the same form, and its time must not be earlier.
 #[inline]
 fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> {
     let body_at = line.len() - prefix.body.len();
@@ -251,8 +251,8 @@ fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> 
     (is_alike && may_be_mark(kept) && facts.split(line.get(start..)?).is_some()).then_some(start)
 }
 
-/// Returns whether a body is, or may be, text written by a program or by the kernel's trace_printk; the functions that
-/// print have arbitrary names.
+/// Returns whether a body is, or may be, a text written by a program or by the kernel's trace_printk; the functions
+/// that print it have arbitrary names.
 fn may_be_mark(body: &[u8]) -> bool {
     match classify(body) {
         Body::Event(name, _) if is_mark_name(name) => true,
@@ -266,7 +266,7 @@ fn may_be_mark(body: &[u8]) -> bool {
     }
 }
 
-/// Returns whether a name is one of written texts; it may have an offset or an address after it.
+/// Returns whether an event name is that of a written text; an offset or an address may follow the name.
 fn is_mark_name(name: &[u8]) -> bool {
     name.starts_with(b"tracing_mark_write") || matches!(name, b"print" | b"bprint" | b"bputs")
 }
@@ -286,7 +286,7 @@ fn is_dump(line: &[u8]) -> bool {
     words.peek().is_some() && words.all(|word| word.len() == 2 && is_hex(word))
 }
 
-/// Where a string starts.
+/// The start of a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Began {
     /// In an earlier line.
@@ -295,7 +295,7 @@ enum Began {
     Here,
 }
 
-/// Returns whether a line ends inside a string that starts in it or continues in it.
+/// Returns whether a line ends inside a string.
 fn string_is_open(line: &[u8], began: Began) -> bool {
     let is_odd = memchr::memchr_iter(b'"', line).count() % 2 == 1;
     match began {
@@ -315,7 +315,7 @@ pub(crate) fn event_bytes(text: &[u8], facts: &Facts) -> usize {
     for EventLine { line, kind } in all {
         match kind {
             LineKind::Continues if line.bytes.trim_ascii().is_empty() => {}
-            // Offsets count from 1 here, because offset 0 means the text before a file's first line.
+            // Offsets count from 1 here, because the text at offset 0 would be treated as the start of a file.
             LineKind::Continues => {
                 end = (line.offset as usize).saturating_sub(1) + line.bytes.len()
             }
@@ -357,7 +357,7 @@ mod tests {
         let text = format!("{event}{next}");
         assert_eq!(first_event(&text), event.len() - 1);
         assert_eq!(first_event(next), next.len() - 7);
-        // An inch sign does not start a string.
+        // An inch mark does not start a string.
         let inches = "    a-1 [000] ..... 1.000001: sched_stat: 5\" disk\nhello\n";
         assert_eq!(first_event(inches), inches.len() - 7);
         let endless = format!(
@@ -378,7 +378,7 @@ mod tests {
         let found: Vec<char> = kinds(&text).iter().map(|it| it.1).collect();
         assert_eq!(found, ['e', 'c', 'e', 'e', 'e']);
         assert_eq!(kinds(&text)[1], ("b", 'c'));
-        // An earlier event cannot follow, and events of the kernel end with a newline.
+        // The next event cannot be earlier, and events of the kernel end with a newline.
         for text in [
             format!("{two}tracing_mark_write: x{one}sched_switch: y\n"),
             format!("{one}sched_process_exec: filename=x{two}sched_switch: y\n"),

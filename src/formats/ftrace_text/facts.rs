@@ -1,17 +1,17 @@
-//! Facts about all lines of a text, from marks found in some lines: its writer, its machine.
+//! Facts about all lines of a text, from marks that some lines contain: its writer, its machine.
 //!
-//! - Functions of system calls have the machine in their names (`__x64_sys_read`).
-//! - trace-cmd before 3.2 printed states with the letters of kernels before 3.14, for any kernel: a lone `W` is idle
-//!   there, `X` a zombie and `x` parked. No other writer prints a lone `W`.
+//! - Names of functions of system calls contain the machine (`__x64_sys_read`).
+//! - trace-cmd before 3.2 printed states with the letters of kernels before 3.14, for any kernel: there, a lone `W` is
+//!   idle, `X` a zombie and `x` parked. No other writer prints a lone `W`.
 //! - Probe addresses below 4 GiB without symbols belong to a program linked to a fixed address, or to a kernel at such
-//!   addresses, like that of s390. If threads with different names share an address, it is not in a program.
-//! - Android's recorders write other clocks into the trace: `trace_event_clock_sync: realtime_ts=1700000000123`, the wall
-//!   clock in milliseconds; `parent_ts=36665.5`, `CLOCK_MONOTONIC` in seconds (0: the trace has that clock); `name=ID`, a
-//!   moment that other recordings know by this id.
-//! - A counting clock's time is glued to raw flags (`-0x14631252878692`): the number of the time's digits.
+//!   addresses, like that of s390. An address that threads with different names share is not in a program.
+//! - Android's recorders write times of other clocks into the trace: `trace_event_clock_sync:
+//!   realtime_ts=1700000000123`, the wall clock in milliseconds; `parent_ts=36665.5`, `CLOCK_MONOTONIC` in seconds (0:
+//!   the trace uses that clock); `name=ID`, a moment that other recordings contain with the same id.
+//! - A counting clock's time may follow raw flags without a separator (`-0x14631252878692`): the number of its digits.
 //!
-//! Of the 267 texts of the corpus, 46 have a lone `W` and 2 have probe addresses below 4 GiB; none has marks of other clocks
-//! or glued flags.
+//! Of the 267 texts of the corpus, 46 contain a lone `W`, and 2 contain probe addresses below 4 GiB; none contains
+//! marks of other clocks, or times without a separator.
 
 use super::graph;
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
@@ -25,9 +25,9 @@ use crate::formats::ftrace_line::flags::Legend;
 use crate::formats::ftrace_line::line::{Body, classify};
 use crate::formats::ftrace_line::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
 
-/// How many bytes of a text are searched for such marks.
+/// Number of bytes of a text in which marks are searched.
 const NEAR: usize = 1 << 20;
-/// How many bytes are searched for rare states.
+/// Number of bytes in which rare states are searched.
 const FAR: usize = 1 << 22;
 
 /// Layout of a text.
@@ -48,7 +48,7 @@ pub(crate) enum LowAddresses {
     Kernel,
 }
 
-/// Facts about a whole text that its lines are read with.
+/// Facts about a whole text that are needed to read its lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     /// Layout of the text.
@@ -61,20 +61,20 @@ pub(crate) struct Facts {
     pub states: StateLetters,
     /// Owner of probe addresses below 4 GiB.
     pub low_addresses: LowAddresses,
-    /// Number of digits of times that are glued to flags; 0 if there are none.
+    /// Number of digits of times that follow flags without a separator; 0 if there are none.
     pub time_digits: usize,
     /// Whether the text is a graph with neither times nor durations: only the order of its steps is known.
     pub has_steps_alone: bool,
-    /// Whether the names at the start of lines are those of files, each of its own machine: `host.dat: cpus=4`.
+    /// Whether lines start with the names of files, each of its own machine: `host.dat: cpus=4`.
     pub is_of_several_files: bool,
     /// Wall-clock time at zero of the trace's clock, ns since the Unix epoch, if the text contains it.
     pub wall_clock_zero_ns: Option<i64>,
-    /// Moments that other recordings know.
+    /// Moments that other recordings may also contain.
     pub clock_marks: Vec<ClockMark>,
 }
 
 impl Facts {
-    /// Finds the facts about a text; `head` is the range that shows its properties.
+    /// Finds the facts about a text; `head` is the range that shows the text's properties.
     #[must_use]
     pub fn of(text: &[u8], head: &[u8], layout: Layout) -> Facts {
         let near = text.get(..NEAR).unwrap_or(text);
@@ -192,7 +192,7 @@ fn has_shared_low_probe(near: &[u8]) -> bool {
     false
 }
 
-/// Returns whether the text is of several files: trace-cmd then prints the CPU count of each.
+/// Returns whether the text was printed from several files: then trace-cmd prints the CPU count of each.
 fn is_of_several_files(head: &[u8]) -> bool {
     lines(head, 1, 0).any(|line| {
         let mut text = line.bytes.trim_ascii_end();
@@ -204,11 +204,11 @@ fn is_of_several_files(head: &[u8]) -> bool {
     })
 }
 
-/// A line in which a recorder wrote another clock's time, or an id.
+/// A line in which a recorder wrote the time of another clock, or an id.
 struct Sync<'a> {
     /// The line's time in ns.
     time: i64,
-    /// What follows the mark, such as `parent_ts=1.5`.
+    /// The text after the mark, such as `parent_ts=1.5`.
     text: &'a [u8],
 }
 
@@ -240,8 +240,8 @@ fn wall_clock_zero_ns(near: &[u8]) -> Option<i64> {
         .checked_sub(time)
 }
 
-/// Returns moments that other recordings know: the zero of `CLOCK_MONOTONIC` by the first mark that has its time, as in
-/// catapult, and marks with ids.
+/// Returns moments that other recordings may also contain: the zero of `CLOCK_MONOTONIC`, from the first mark with its
+/// time, as in catapult; and marks with ids.
 fn clock_marks(near: &[u8]) -> Vec<ClockMark> {
     let mut marks: Vec<ClockMark> = Vec::new();
     for sync in syncs(near) {
@@ -275,8 +275,8 @@ fn has_steps_alone(head: &[u8]) -> bool {
     has_steps
 }
 
-/// Returns the number of digits of glued times. All times have the same length, flags have one or two digits: if the
-/// split is ambiguous, the shortest glued text decides.
+/// Returns the number of digits of times without a separator after the flags. All times have the same length, flags
+/// have one or two digits: if the split is ambiguous, the shortest text decides.
 fn time_digits(head: &[u8]) -> usize {
     let mut shortest: Option<usize> = None;
     for line in lines(head, 1, 0) {

@@ -1,7 +1,7 @@
 //! Parses the fields in an event's text: `name=value` pairs and other forms.
 //!
-//! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel prints
-//! after it, and has at most 15 bytes.
+//! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel always
+//! prints after it, and has at most 15 bytes.
 
 use crate::formats::ftrace_line::prefix::{digits, pid_of};
 
@@ -22,7 +22,7 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
                 None => value.trim_ascii(),
             });
         }
-        // Text inside thread names and between quotes is not a field.
+        // `=` inside thread names and between quotes does not start a field.
         from = equals + 1;
         let may_be_name = matches!(before.last(), Some(b'm' | b'e'));
         if !may_be_name && value.first() != Some(&b'"') {
@@ -35,16 +35,16 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// Returns where the last word of `text` starts.
+/// Returns the start of the last word of `text`.
 fn word_start(text: &[u8]) -> usize {
     memchr::memrchr(b' ', text).map_or(0, |space| space + 1)
 }
 
-/// Maximum length of a thread name, bytes.
+/// Maximum length of a thread name, in bytes.
 pub(crate) const MOST_COMM: usize = 15;
 
-/// Returns where the value of field `name` ends in `value`: before the next ` name=`, or for a thread's name before the
-/// text that the kernel prints after it.
+/// Returns the end of the value of field `name`: before the next ` name=`, or for a thread's name before the text that
+/// the kernel always prints after it.
 fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     if name == b"filename"
         && let Some(at) = memchr::memmem::rfind(value, b" old_pid=")
@@ -83,7 +83,7 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     found.or_else(|| next_field(value))
 }
 
-/// Removes the comma that some events have between a value and the next field (`func=f, csd=0x1`); thread names are
+/// Removes the comma that some events print between a value and the next field (`func=f, csd=0x1`); thread names are
 /// unchanged, because they can contain anything.
 fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
     let value = value.trim_ascii();
@@ -93,7 +93,7 @@ fn unlisted<'a>(name: &[u8], value: &'a [u8]) -> &'a [u8] {
     }
 }
 
-/// Returns where the next ` name=` starts in `text`.
+/// Returns the start of the next ` name=` in `text`.
 fn next_field(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     // A quoted value can contain anything.
@@ -157,7 +157,7 @@ fn starts_field(text: &[u8]) -> bool {
     length > 0 && text.get(length) == Some(&b'=')
 }
 
-/// Returns `name:value` pairs, as tracers of noise and latency print them (`noise:852679\tmax_sample:65351`); empty if
+/// Returns `name:value` pairs, as tracers of noise and latency print them (`noise:852679\tmax_sample:65351`); none if
 /// `text` contains anything else.
 #[must_use]
 pub(crate) fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
@@ -178,8 +178,8 @@ pub(crate) fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     found.filter(|pairs| pairs.len() > 1).unwrap_or_default()
 }
 
-/// Parses `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`, the arguments of a system call. Newer kernels also print the
-/// data behind pointers; an argument ends where the name of the next one starts.
+/// Parses the arguments of a system call: `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`. Newer kernels also print the
+/// data that pointers point to; an argument ends where the name of the next one starts.
 #[must_use]
 pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 64;
@@ -203,7 +203,7 @@ pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
             Some((name, value)) => (name, value.get(2..).unwrap_or(&[])),
             None => (&rest[..0], rest),
         };
-        // Search the next name, or without names the next comma.
+        // Search for the next name, or if there are no names, for the next comma.
         let mut from = 0;
         let mut is_quoted = false;
         let end = loop {

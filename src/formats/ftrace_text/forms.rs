@@ -1,4 +1,4 @@
-//! Fields of events whose text has a form of its own, without `name=`: returns them under their names in binary traces.
+//! Fields of events whose text has a special form without `name=`: returns them with their names in binary traces.
 //!
 //! ```text
 //! workqueue_execute_start: work struct 0000abc: function vmstat_update
@@ -9,9 +9,9 @@
 //! ext4_da_write_begin: dev 8,1 ino 12 pos 0 len 5
 //! ```
 //!
-//! The forms are those of `TP_printk` in the kernel's `include/trace/events`. In the corpus, 2 of 26 texts of kernels have
-//! block and ext4 events, and 1 of 75 reports of trace-cmd has `hwlat`; `tests/cases` has workqueue, noise and `timerlat`
-//! events. No recording of ours has the other forms.
+//! The forms are those of `TP_printk` in the kernel's `include/trace/events`. In the corpus, 2 of 26 texts of kernels
+//! contain block and ext4 events, and 1 of 75 reports of trace-cmd contains `hwlat`; `tests/cases` contains workqueue,
+//! noise and `timerlat` events. No recording of ours contains the other forms.
 
 use super::fields::field;
 use crate::base::Leading;
@@ -47,7 +47,7 @@ fn printed_as(name: &str) -> &str {
 
 type Fields<'a> = Vec<(&'static str, &'a [u8])>;
 
-/// Returns all fields of an event with a form of its own; `None` if it has none or the text does not match it.
+/// Returns all fields of an event with a special form; `None` if it has none, or if the text does not match it.
 #[must_use]
 pub(crate) fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     let info = info.trim_ascii();
@@ -92,7 +92,7 @@ pub(crate) fn fixed<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     }
 }
 
-/// `seq:29 context:0 timer_latency:100979`: events of the tracers in the form of binary traces.
+/// Parses `seq:29 context:0 timer_latency:100979`: events of tracers in the form of binary traces.
 fn colons(info: &[u8]) -> Option<Fields<'_>> {
     const NAMES: [(&[u8], &str); 11] = [
         (b"seq:", "seqnum"),
@@ -111,7 +111,7 @@ fn colons(info: &[u8]) -> Option<Fields<'_>> {
     for word in info.split(u8::is_ascii_whitespace) {
         for (start, name) in NAMES {
             let value = word.strip_prefix(start);
-            // `outer:11522nmi-ts:0`: some kernels print no space after the value.
+            // Some kernels print no space after the value: `outer:11522nmi-ts:0`.
             let digits = value.and_then(|value| value.get(..digits(value)?.length));
             fields.extend(digits.map(|digits| (name, digits)));
         }
@@ -119,7 +119,7 @@ fn colons(info: &[u8]) -> Option<Fields<'_>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// `local_timer:236 start 89.520921872 duration 146943 ns`, `start 89.520921872 duration 146943 ns`.
+/// Parses `local_timer:236 start 89.520921872 duration 146943 ns` and `start 89.520921872 duration 146943 ns`.
 fn noise<'a>(event: &[u8], info: &'a [u8]) -> Option<Fields<'a>> {
     let at = match info.starts_with(b"start ") {
         true => 0,
@@ -171,7 +171,7 @@ fn is_number(word: &[u8]) -> bool {
     digits(word).is_some_and(|it| it.length == word.len())
 }
 
-/// `work struct 0000abc: function vmstat_update`; old kernels print the end without the function.
+/// Parses `work struct 0000abc: function vmstat_update`; old kernels print the end without the function.
 fn work(info: &[u8]) -> Option<Fields<'_>> {
     let rest = info.strip_prefix(b"work struct ")?;
     let Some(colon) = find_short(rest, b": function ") else {
@@ -181,7 +181,7 @@ fn work(info: &[u8]) -> Option<Fields<'_>> {
     Some(vec![("work", rest.get(..colon)?), ("function", function)])
 }
 
-/// `usb 1-1, parent: usb1, driver [suspend]` and `usb 1-1, err=0`.
+/// Parses `usb 1-1, parent: usb1, driver [suspend]` and `usb 1-1, err=0`.
 fn device(info: &[u8]) -> Option<Fields<'_>> {
     let comma = find_short(info, b", ")?;
     let head = info.get(..comma)?;
@@ -204,7 +204,7 @@ fn device(info: &[u8]) -> Option<Fields<'_>> {
     Some(fields)
 }
 
-/// `8,0 WS 4096 () 1234 + 8 be,0,4 [dd]`; some events lack bytes, command, priority or thread name.
+/// Parses `8,0 WS 4096 () 1234 + 8 be,0,4 [dd]`; some events lack bytes, command, priority or thread name.
 fn block(info: &[u8]) -> Option<Fields<'_>> {
     let device = words(info).next()?;
     let comma = memchr::memchr(b',', device)?;
@@ -233,7 +233,7 @@ fn block(info: &[u8]) -> Option<Fields<'_>> {
     if left.next() == Some(b"+") {
         fields.push(("nr_sector", left.next().filter(|word| is_number(word))?));
     }
-    // Up to the end of the line: a name may contain spaces.
+    // A name may contain spaces: it ends at the last bracket of the line.
     if let Some(open) = memchr::memchr(b'[', rest) {
         let who = rest.get(open + 1..)?;
         let close = memchr::memrchr(b']', who)?;
@@ -243,7 +243,8 @@ fn block(info: &[u8]) -> Option<Fields<'_>> {
     Some(fields)
 }
 
-/// `dev 8,1 ino 12 pos 0`: alternating names and values, as file systems print them, up to a word of another form.
+/// Parses `dev 8,1 ino 12 pos 0`: alternating names and values, as file systems print them, up to a word in another
+/// form.
 #[must_use]
 pub(crate) fn word_pairs(info: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 64;

@@ -1,5 +1,5 @@
-//! Gaps between blocks: a block contains only its own events, so a gap at its edge gets its other end from the blocks
-//! around it.
+//! Completes gaps at the edges of blocks: a block contains only its own events, so the other end of such a gap comes
+//! from the blocks around it.
 
 use crate::base::Timestamp;
 use crate::event::{Gap, LaneColumns};
@@ -12,7 +12,7 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     };
     let times: Vec<Option<(Timestamp, Timestamp)>> = parts.iter().map(|part| edges(part)).collect();
     if times.iter().flatten().count() == 0 {
-        // Only losses: there is no time at which to show them.
+        // There are only losses, and no time at which to show them.
         for part in parts {
             part.gaps.clear();
         }
@@ -35,7 +35,7 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
     }
 }
 
-/// Adds the events that were overwritten before they were read, on all CPUs, as a gap before the first event.
+/// Adds a gap before the first event on all CPUs, for events that were overwritten before they were read.
 pub(crate) fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
     let starts = parts.iter().filter(|part| !part.events.is_empty());
     let first = starts.map(|part| part.events.time(0)).min();
@@ -86,9 +86,9 @@ mod tests {
         settle(&mut parts, 3);
         let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
         assert_eq!([gap(0), gap(2)], [(20, 50), (20, 50)]);
-        // Nothing was recorded on the CPU before the one, and after the other.
+        // On one CPU nothing was recorded before the gap, on the other nothing after it.
         assert_eq!([gap(3), gap(4)], [(none, 15), (90, open)]);
-        // Only losses: there is no time at which to show them.
+        // There are only losses, and no time at which to show them.
         let mut only = part(&[], &[(none, open)]);
         settle(&mut [&mut only], 1);
         assert!(only.gaps.is_empty());

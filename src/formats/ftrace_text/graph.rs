@@ -50,12 +50,12 @@ pub(crate) fn step(text: &[u8]) -> Option<Graph<'_>> {
     function_step(duration_ns(before), text.get(bar + 1..)?)
 }
 
-/// Returns whether the column is an arrow instead of a duration: an interrupt begins or ends.
+/// Returns whether the duration column contains an arrow: an interrupt begins or ends.
 fn is_arrow(column: &[u8]) -> bool {
     column.starts_with(b"====") || column.starts_with(b"<===")
 }
 
-/// Parses a step without a duration column (`nofuncgraph-duration`): the function comes right after the CPU.
+/// Parses a step without a duration column (`nofuncgraph-duration`): the function follows directly after the CPU.
 #[must_use]
 pub(crate) fn step_without_duration(text: &[u8]) -> Option<Graph<'_>> {
     function_step(None, text)
@@ -214,7 +214,7 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
             break;
         };
         let mut column = rest.get(..bar)?.trim_ascii();
-        // A name may contain a bar.
+        // A name may contain `|`.
         if task.is_none()
             && !ends_in_pid(column)
             && !column.is_empty()
@@ -256,13 +256,13 @@ pub(crate) fn split_line(line: &[u8]) -> Option<GraphLine<'_>> {
     })
 }
 
-/// `comm-123`.
+/// Returns whether a column ends like `comm-123`.
 fn ends_in_pid(column: &[u8]) -> bool {
     let pid = memchr::memrchr(b'-', column).and_then(|dash| column.get(dash + 1..));
     pid.is_some_and(|pid| digits(pid).is_some_and(|it| it.length == pid.len()))
 }
 
-/// Parses a line without a CPU column (`nofuncgraph-cpu`), which exists only in texts known to be graphs.
+/// Parses a line without a CPU column (`nofuncgraph-cpu`). Call this only for texts that are known to be graphs.
 #[must_use]
 pub(crate) fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
     step(line).map(|_| GraphLine {

@@ -1,4 +1,4 @@
-//! Counts the events of each buffer that a text was printed from, for the info pane.
+//! Counts the events of each buffer from which a text was printed, for the info pane.
 
 use rustc_hash::FxHashMap;
 
@@ -17,7 +17,7 @@ impl Instances {
     /// Counts an event of this instance.
     #[inline]
     pub fn count(&mut self, name: &[u8]) {
-        // Most events are of no instance, and comparing empty names would still be a call.
+        // Most events belong to no instance, and even a comparison of empty names would be a call.
         let is_same = self.last.0.len() == name.len() && (name.is_empty() || self.last.0 == name);
         if !is_same {
             self.take_last();

@@ -6,14 +6,16 @@
 //!  0)   0.541 us    |      mutex_unlock();
 //! ```
 //!
-//! Opening reads only the head. All blocks of lines are summarised in parallel (`summary`): which CPUs occur, and the
-//! last event before each block. A block contains lines of all CPUs (`emit`). Events mean the same as in binary traces
-//! (`recipe`, `event::pairs`); only text has atrace marks. Described in the kernel's `Documentation/trace/ftrace.rst`.
+//! Opening reads only the head. Then all blocks of lines are summarised in parallel (`summary`): the CPUs, and the last
+//! event before each block. A block contains lines of all CPUs (`emit`). Events have the same meaning as in binary
+//! traces (`recipe`, `event::pairs`); only text has atrace marks. Described in the kernel's
+//! `Documentation/trace/ftrace.rst`.
 //!
-//! Text has microseconds where the recording had nanoseconds: lines of the same microsecond are placed one nanosecond
-//! apart to keep their order. A clock without a decimal point (counter, x86-tsc) counts events if it increases in small
-//! steps, otherwise cycles. The latency format counts from its start. In function_graph text without a time column
-//! every CPU has its own clock, which durations advance; without durations it counts steps.
+//! Text contains microseconds where the recording contained nanoseconds: lines of the same microsecond are placed one
+//! nanosecond apart to keep their order. A clock without a decimal point (counter, x86-tsc) counts events if it
+//! increases in small steps, otherwise cycles. Times of the latency format are relative to its start. In function_graph
+//! text without a time column, every CPU has its own clock, which durations advance; without durations the clock counts
+//! steps.
 
 mod describe;
 mod doubles;

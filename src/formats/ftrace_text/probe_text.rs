@@ -54,7 +54,7 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
     is_address.then_some(Probe::Entry(inner))
 }
 
-/// Returns the fields of a probe whose fields are shown raw.
+/// Returns the fields of a probe, if they are printed raw.
 #[must_use]
 #[inline]
 pub(crate) fn probe_fields(info: &[u8]) -> Option<&[u8]> {
@@ -69,7 +69,7 @@ pub(crate) fn may_be_probe(info: &[u8]) -> bool {
     info.first() == Some(&b'(') || probe_fields(info).is_some()
 }
 
-/// Returns whether the text is that of a probe on an event: `(syscalls.sys_enter_openat) file=...`.
+/// Returns whether the text belongs to a probe on an event: `(syscalls.sys_enter_openat) file=...`.
 #[must_use]
 pub(crate) fn is_event_probe(info: &[u8]) -> bool {
     let Some(inner) = info.strip_prefix(b"(") else {
@@ -92,11 +92,11 @@ pub(crate) fn is_event_probe(info: &[u8]) -> bool {
     is_name(system) && is_name(event)
 }
 
-/// Offsets of probes on a function's entry: at its start, or after the instruction that a machine needs there first
+/// Offsets of probes on a function's entry: at its start, or after an instruction that some machines require there
 /// (`endbr64`, `bti c`, the global entry of powerpc).
 const ENTRIES: [&[u8]; 3] = [b"+0x0/", b"+0x4/", b"+0x8/"];
 
-/// Returns where the offset starts in the address of a function's entry.
+/// Returns the position of the offset in the address of a function's entry; `None` for other addresses.
 #[must_use]
 pub(crate) fn entry_offset(address: &[u8]) -> Option<usize> {
     let at = find_short(address, b"+0x")?;
@@ -105,12 +105,12 @@ pub(crate) fn entry_offset(address: &[u8]) -> Option<usize> {
     is_entry.then_some(at)
 }
 
-/// Returns the function of an address: `do_sys_open+0x0/0xd6 [mod]` is `do_sys_open`; other offsets are kept. The
-/// function that returned is printed without an offset: `do_sys_open [mod]`.
+/// Returns the function in an address: `do_sys_open` for `do_sys_open+0x0/0xd6 [mod]`; offsets that are not at the
+/// entry are kept. A function that returned is printed without an offset: `do_sys_open [mod]`.
 #[must_use]
 pub(crate) fn function_of(address: &[u8]) -> &[u8] {
     let address = first_word(address);
-    // One writer adds it only to some of its numbers.
+    // Some numbers have the prefix and some do not, even from one writer.
     let address = address.strip_prefix(b"0x").unwrap_or(address);
     match entry_offset(address) {
         Some(at) => address.get(..at).unwrap_or(address),
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(function_of(b"do_sys_open+0x10/0xd6"), b"do_sys_open+0x10");
         assert_eq!(function_of(b"vfs_read+0x4/0x330"), b"vfs_read");
         assert_eq!(function_of(b"schedule+0x5/0xb0"), b"schedule+0x5");
-        // In a module: begin and end of a call have the same key.
+        // The begin and the end of a call in a module have the same key.
         assert_eq!(function_of(b"ext4_sync+0x0/0x10 [ext4]"), b"ext4_sync");
         assert_eq!(function_of(b"ext4_sync [ext4]"), b"ext4_sync");
     }

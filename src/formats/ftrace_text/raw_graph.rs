@@ -10,7 +10,7 @@
 //!
 //! Times are in ns, in hex.
 //!
-//! Of the 267 texts of the corpus, 3 have these fields: reports made with `-R`.
+//! Of the 267 texts of the corpus, 3 contain these fields: reports made with `-R`.
 
 use super::fields::{field, first_word, number};
 use super::graph::{Graph, Step};
@@ -55,7 +55,7 @@ pub(crate) fn raw_step<'a>(name: &[u8], info: &'a [u8]) -> Option<Graph<'a>> {
     Some(Graph { depth, step })
 }
 
-/// Returns the time of a return by the kernel's local clock, ns, if the text contains it.
+/// Returns the time of a return in ns, by the kernel's local clock, if the text contains it.
 #[must_use]
 pub(crate) fn raw_ended(info: &[u8]) -> Option<i64> {
     let end = match info.strip_prefix(b"<-- ") {

@@ -28,7 +28,7 @@ use crate::formats::ftrace_line::prefix;
 use crate::formats::ftrace_line::prefix::{digits, split_prefix};
 
 const BLOCK_BYTES: usize = 4 << 20;
-/// How many bytes of each block are read in advance.
+/// Number of bytes of each block that are read when the file is opened.
 const SAMPLE_BYTES: usize = 1 << 12;
 /// A clock of integers counts events if its average step is smaller than this.
 const SMALL_STEP: i64 = 16;
@@ -47,7 +47,7 @@ pub(super) struct Block {
 pub(super) struct FtraceReader {
     pub(super) input: Input,
     pub(super) kinds: Kinds,
-    /// Facts from the head, the lanes of the CPUs in a sample, and the times of the blocks.
+    /// Facts from the head, with the CPUs and times of a sample of each block.
     pub(super) info: TraceInfo,
     lanes: Vec<Lane>,
     coarse: Coarse,
@@ -55,7 +55,7 @@ pub(super) struct FtraceReader {
     ranges: Vec<Range<usize>>,
     parts: Vec<Part>,
     pub(super) facts: Facts,
-    /// Names of pids from the columns, each with the number of its block.
+    /// Names of pids from the columns, each with the number of the block that contains it.
     names: Mutex<FxHashMap<u32, (u32, Vec<u8>)>>,
     /// Facts about the whole text, set after it was read.
     pub(super) whole: OnceLock<Whole>,
@@ -63,7 +63,7 @@ pub(super) struct FtraceReader {
     etrace: OnceLock<Lines>,
 }
 
-/// What a text shows in its head and in the first lines of each block.
+/// Facts from the head and the first lines of each block.
 struct Sample {
     whole: Whole,
     density: Vec<DensitySample>,
@@ -147,7 +147,7 @@ impl FtraceReader {
         Ok(Sample { whole, density })
     }
 
-    /// Returns facts about the text; `whole` is of all its lines, or of a sample.
+    /// Returns facts about the text; `whole` is about all its lines, or about a sample.
     fn info_of(&self, whole: &Whole) -> TraceInfo {
         let (head, layout) = (self.head(), self.facts.layout);
         let clock_unit = match whole.is_raw {
@@ -180,7 +180,7 @@ impl FtraceReader {
             unnamed_clock: UnnamedClock::OfKernel,
             clock_unit,
             resolution_ns: match layout {
-                // Durations advance the clocks of a graph's CPUs, by ns.
+                // The clocks of a graph's CPUs advance by durations, in ns.
                 Layout::Graph => 1,
                 Layout::Events => whole.resolution_ns,
             },
@@ -241,15 +241,15 @@ impl FtraceReader {
     }
 }
 
-/// Moves the starts of ranges to lines with columns, so that no event is in two ranges. A range without the begin of an
-/// event near its start is unchanged.
+/// Moves the starts of ranges to lines with columns, so that no event is in two ranges. A range without such a line
+/// near its start is unchanged.
 fn begin_with_events(text: &[u8], ranges: &mut [Range<usize>], facts: &Facts) {
     const NEAR: usize = 1 << 16;
     let mut before: Option<&mut Range<usize>> = None;
     for range in ranges {
         let start = range.start;
         let near = text.get(start..range.end.min(start.saturating_add(NEAR)));
-        // The end of a mark may precede the columns of a line: the name is then too long for a task.
+        // If the end of a mark is before the columns of a line, the name is longer than a task's name can be.
         let is_begin = |line: &[u8]| {
             let prefix = facts.split(line);
             prefix.is_some_and(|prefix| prefix.comm.len() < prefix::TASK_WIDTH)
@@ -264,7 +264,7 @@ fn begin_with_events(text: &[u8], ranges: &mut [Range<usize>], facts: &Facts) {
     }
 }
 
-/// Returns the number of the machine's CPUs from the header: `#P:2` of the kernel, `cpus=2` of trace-cmd.
+/// Returns the number of the machine's CPUs from the header: the kernel prints `#P:2`, trace-cmd `cpus=2`.
 fn cpu_count(head: &[u8]) -> Option<u32> {
     let head_lines = lines(head, 1, 0).map(|line| line.bytes);
     head_lines
@@ -384,7 +384,7 @@ impl FtraceReader {
         (self.ranges.len() * whole.cpus.len()) as u32
     }
 
-    /// Returns the etrace lines, if the event is one of them.
+    /// Returns the etrace lines, if the event is in their part.
     pub(super) fn etrace_of(&self, event: EventRef) -> Option<&Lines> {
         let part = self.etrace_part(self.whole.get()?);
         self.etrace.get().filter(|_| event.part == part)
@@ -398,7 +398,7 @@ impl FtraceReader {
     }
 }
 
-/// Result of reading a block.
+/// The result of reading a block.
 pub(super) struct BlockRead {
     /// The columns of each lane.
     columns: Vec<LaneColumns>,
@@ -503,7 +503,7 @@ impl Stream for FtraceReader {
         if let (Some(lines), Some(kinds)) = (lines, kinds) {
             lines.add_to(&mut gathered, self.etrace_part(&whole), &kinds, job)?;
         }
-        // A repeated reading finds the same facts.
+        // A second read finds the same facts.
         let _ = self.whole.set(whole);
         Ok(gathered)
     }

@@ -1,6 +1,6 @@
-//! Meaning of events by name: the same as in binary traces, from the tables in `event::pairs`.
+//! The meaning of events by name; it is the same as in binary traces, from the tables in `event::pairs`.
 //!
-//! Text does not contain an event's system; it is derived from the name, for the names that matter.
+//! Text does not contain an event's system, which is derived from the name if it is needed.
 
 use crate::event::kernel::{
     ASYNC_PAIRS, AsyncPair, COUNTERS, Counter, EndOfPair, Noise, PAIRS, Pair, PairEnd, RequestOp,
@@ -8,10 +8,10 @@ use crate::event::kernel::{
 };
 use crate::event::{Role, WakeupSort};
 
-/// How events with a name are processed.
+/// How events with one name are processed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Recipe {
-    /// Only an instant, unless its text is that of a probe.
+    /// An instant, unless its text is that of a probe.
     Plain,
     /// sched_switch.
     Switch,
@@ -25,7 +25,7 @@ pub(crate) enum Recipe {
     Request(RequestOp),
     /// Samples of counters.
     Counters(&'static [Counter]),
-    /// CPU time that an interference took.
+    /// Noise: time that something else used on the CPU.
     Noise(&'static Noise),
     /// sched_process_fork.
     Fork,

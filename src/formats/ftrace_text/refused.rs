@@ -1,4 +1,4 @@
-//! Text files of tracefs that are not traces: names them, so that users do not take them for damaged traces.
+//! Text files of tracefs that are not traces: reports what they are, so that users do not take them for damaged traces.
 //!
 //! ```text
 //! # event histogram                                                    events/*/*/hist
@@ -16,7 +16,7 @@ pub(crate) struct Refused {
     pub words: &'static str,
 }
 
-/// Recognises a file without events in time; `None` for any other file.
+/// Recognises a file that contains no events with times; `None` for any other file.
 #[must_use]
 pub(crate) fn refused(head: &[u8]) -> Option<Refused> {
     const LINES: usize = 8;

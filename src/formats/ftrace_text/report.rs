@@ -1,12 +1,12 @@
-//! Prints a text in the layout of `trace-cmd report`: one line of the report per line of the text.
+//! Prints a text in the layout of `trace-cmd report`: one line for each line of the text.
 //!
 //! ```text
 //! instance: %16s-%-5d [(tgid)] [%03d] flags %5u.%06u: [(+step)] NAME:  padded to 20  info
 //! ```
 //!
-//! Lines keep their order. Contents of the text that trace-cmd would not print (the process, forms of tracers) are
-//! kept, under trace-cmd's names for such events. A function graph without tasks or times keeps the kernel's layout,
-//! because trace-cmd's columns cannot be filled. Comments are omitted.
+//! Lines keep their order. Contents that trace-cmd would not print (the process, forms of tracers) are kept, with
+//! trace-cmd's names for such events. A function graph without tasks or times keeps the kernel's layout, because
+//! trace-cmd's columns cannot be filled. Comments are omitted.
 
 use std::io::{Error, ErrorKind, Write};
 
@@ -104,7 +104,7 @@ struct TextLayout<'a> {
 /// Selection of lines.
 struct Wanted<'a> {
     options: &'a ReportOptions,
-    /// Whether the event before was selected: stack frames and continuation lines belong to it.
+    /// Whether the previous event was selected: stack frames and continuation lines belong to it.
     is_last: bool,
 }
 
@@ -322,7 +322,8 @@ impl FtraceReader {
 /// Appends the time with all printed digits, or in microseconds.
 fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, options: &ReportOptions) {
     let Some(precision) = prefix.precision else {
-        // trace-cmd prints no space before it: five flag letters can be separated from the time, others cannot.
+        // trace-cmd prints no space before the time. Five flag letters can be separated from the time without a space,
+        // other lengths cannot.
         if !matches!(flag_letters, 0 | 5) {
             out.push(b' ');
         }
@@ -341,7 +342,7 @@ fn push_time(out: &mut Vec<u8>, prefix: &Prefix<'_>, flag_letters: usize, option
     out.extend_from_slice(format!(" {whole:>5}.{part:0width$}").as_bytes());
 }
 
-/// Returns the text after `name: ` and its padding: it may start with spaces of its own (a function's depth).
+/// Returns the text after `name: ` and its padding, with its own spaces at the start (a function's depth).
 fn as_it_stands<'a>(body: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let rest = body.trim_ascii_start().strip_prefix(name)?;
     let rest = rest.strip_prefix(b": ")?;

@@ -14,19 +14,19 @@ use crate::formats::ftrace_line::prefix::{digits, split_prefix};
 use crate::formats::ftrace_line::short::find_short;
 
 const MOST_LINE_BYTES: usize = 1 << 12;
-/// This many consecutive events are a trace, whatever is around them.
+/// This number of consecutive events is a trace, whatever the other lines are.
 const ENOUGH_IN_A_ROW: usize = 3;
-/// A single event is enough among at most this many other lines.
+/// A single event is enough if there are at most this many other lines.
 const FEW_OTHERS: usize = 64;
-/// How far text before a trace (kernel messages, shell output) is skipped, bytes.
+/// Maximum length of text before a trace (kernel messages, shell output), in bytes.
 const MOST_NOISE: usize = 4 << 20;
-/// How many bytes of a text are used to detect its properties.
+/// Number of bytes of a text in which its properties are detected.
 const HEAD: usize = 1 << 16;
 
-/// Returns how sure it is that a file with this head is ftrace text.
+/// Returns the certainty that a file with this head is ftrace text.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
-    // Opening such a file reports what it is.
+    // Accepted, so that opening the file reports what it is.
     if refused(head).is_some() {
         return Sniff::Yes;
     }
@@ -60,7 +60,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
             }
         }
     }
-    // With the option printk-msg-only most lines may have no columns.
+    // With the option printk-msg-only, most lines may have no columns.
     if has_header && hits > 0 {
         return Sniff::Yes;
     }
@@ -77,7 +77,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
-/// Returns whether a line starts as JSON does: it may have whole texts of ftrace in quotes.
+/// Returns whether a line starts like JSON, which may contain whole texts of ftrace in quotes.
 fn is_json(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     line.starts_with(b"{\"") || line.starts_with(b"[{")
@@ -99,8 +99,8 @@ fn is_surely_event(line: &[u8]) -> bool {
     has_flags || has_name()
 }
 
-/// Returns the range of a text that shows its properties: from its start, or if something else precedes the trace, from
-/// slightly before the trace's first line.
+/// Returns the range of a text in which its properties are detected: from the start of the text or, if something else
+/// precedes the trace, from a little before the trace's first line.
 #[must_use]
 pub(crate) fn head_of(text: &[u8]) -> Range<usize> {
     let near = text.get(..MOST_NOISE).unwrap_or(text);
@@ -121,8 +121,8 @@ pub(crate) fn head_of(text: &[u8]) -> Range<usize> {
     start..text.len().min(start + HEAD)
 }
 
-/// Returns how many events were overwritten before they were read, from the kernel's header:
-/// `# entries-in-buffer/entries-written: 53/116   #P:4` or, of latency tracers, `# latency: 6 us, #53/116, CPU#0 |`.
+/// Returns how many events were overwritten before they were read, from the kernel's header: `#
+/// entries-in-buffer/entries-written: 53/116   #P:4` or, for latency tracers, `# latency: 6 us, #53/116, CPU#0 |`.
 #[must_use]
 pub(crate) fn overwritten(head: &[u8]) -> u64 {
     let of_line = |line: &[u8]| {
@@ -150,7 +150,7 @@ pub(crate) fn overwritten(head: &[u8]) -> u64 {
 pub(crate) fn is_graph(head: &[u8]) -> bool {
     let mut hits = 0;
     for line in lines(head, 1, 0) {
-        // Latency tracers can print graphs too.
+        // Latency tracers can also print graphs.
         if line.bytes.starts_with(b"# tracer: function_graph") {
             return true;
         }
@@ -166,7 +166,7 @@ fn is_graph_line(bytes: &[u8]) -> bool {
     graph::split_line(bytes).is_some_and(|found| graph::step(found.rest).is_some())
 }
 
-/// `0: upid,cpu,sec,nsec!Tag|...`: lines of another format.
+/// Returns whether the text is `0: upid,cpu,sec,nsec!Tag|...`: lines of etrace.
 fn is_etrace(bytes: &[u8]) -> bool {
     let Some(Leading { length, .. }) = digits(bytes) else {
         return false;

@@ -1,5 +1,5 @@
-//! Summarises a block of lines: its CPUs, its first and last event, and the columns of its lines. Folded in order, the
-//! summaries yield what each block needs to be read, and the facts about the whole text.
+//! Summarises a block of lines: its CPUs, its first and last event, and the columns of its lines. The summaries of all
+//! blocks, combined in order, yield what each block needs to be read, and the facts about the whole text.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub struct Summary {
     pub first: Option<Last>,
     pub last: Option<Last>,
     pub is_raw: bool,
-    /// The most digits that a time has after its point.
+    /// Maximum number of decimals of a time.
     pub digits: u8,
     pub has_etrace: bool,
     pub shape: Shape,
@@ -154,7 +154,7 @@ impl State {
             has_cpus,
             first: self.first,
             is_raw: self.is_raw,
-            // Lines of one time are put up to 999 ns apart: see `Last::spread`.
+            // Lines with the same time are placed up to 999 ns apart: see `Last::spread`.
             resolution_ns: match (self.is_raw, self.digits) {
                 (false, 1..=6) => 1000,
                 _ => 1,
@@ -178,13 +178,13 @@ pub(crate) struct Whole {
     first: Option<Last>,
     /// Whether times are integers without a decimal point.
     pub is_raw: bool,
-    /// Times are multiples of this, in ns.
+    /// Times are multiples of this number of ns.
     pub resolution_ns: i64,
-    /// Whether there are lines of the build tracer among the others.
+    /// Whether some lines are from the build tracer.
     pub has_etrace: bool,
-    /// The columns of its report.
+    /// The columns of the text's report.
     pub shape: Shape,
-    /// Text with the event count of each buffer, if there are several.
+    /// Text with the number of events of each buffer, if there are several.
     pub buffers: Option<String>,
     /// Number of lines.
     pub line_count: u64,
@@ -197,7 +197,7 @@ impl Whole {
         self.first.is_some()
     }
 
-    /// Returns the event before a block; before the first event, one with that event's time and no thread.
+    /// Returns the last event before a block; before the first event, an event with its time and without a thread.
     #[must_use]
     pub(crate) fn last_before(&self, start: &BlockStart) -> Last {
         start.last.unwrap_or(Last {
@@ -218,19 +218,19 @@ impl Whole {
     }
 }
 
-/// The columns of the file's lines.
+/// The columns that some lines of the file have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
     /// Length of the longest name of an instance; 0 if there are none.
     pub instance_width: usize,
-    /// Whether lines contain the time since the line before (`--ts-diff`).
+    /// Whether lines contain the time since the previous line (`--ts-diff`).
     pub has_steps: bool,
     /// Whether the lines of a graph have columns of tasks and times.
     pub has_graph_columns: bool,
 }
 
 impl Shape {
-    /// Returns the columns that either text has.
+    /// Returns the columns that are in either text.
     #[must_use]
     pub fn and(self, other: Shape) -> Shape {
         Shape {

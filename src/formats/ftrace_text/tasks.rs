@@ -49,9 +49,9 @@ pub(crate) enum Form {
 /// Meaning of the letters of states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StateLetters {
-    /// Those of the traced kernel.
+    /// The letters of the traced kernel.
     Kernel,
-    /// Those of trace-cmd before 3.2 in the short form: the letters of kernels before 3.14, for any kernel.
+    /// The letters of trace-cmd before 3.2 in the short form: those of kernels before 3.14, for any kernel.
     OldTraceCmd,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     }
     // Until 2.6.33: `task a:1 [120] (R) ==> b:2 [120]`.
     let info = info.strip_prefix(b"task ").unwrap_or(info);
-    // Names are short in the kernel, but can be longer from other writers.
+    // Names in the kernel are short, but other writers may use longer names.
     short_switch(info, MOST_COMM).or_else(|| short_switch(info, usize::MAX))
 }
 
@@ -98,7 +98,7 @@ fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
                 form: Form::Short,
             })
         };
-        // An arrow inside a name has no thread before it, or too long a name after it.
+        // An arrow inside a name has no thread before it, or the name after it is too long.
         if let Some(found) = found() {
             return Some(found);
         }
@@ -106,7 +106,7 @@ fn short_switch(info: &[u8], most_comm: usize) -> Option<SwitchText<'_>> {
     }
 }
 
-/// Text of the wakeup tracers instead of events: `0:120:R ==> [001]  286: 19:R cat`, or `+` for a wakeup.
+/// A line of the wakeup tracers instead of an event: `0:120:R ==> [001]  286: 19:R cat`, or with `+` for a wakeup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TracerText<'a> {
     /// The outgoing or waking thread; its name is in the line's columns.
@@ -115,9 +115,9 @@ pub(crate) struct TracerText<'a> {
     pub state: &'a [u8],
     /// The incoming or woken thread.
     pub next: Task<'a>,
-    /// CPU on which that thread is to run.
+    /// The CPU on which the incoming or woken thread is to run.
     pub cpu: u32,
-    /// Whether it was woken rather than switched to.
+    /// Whether the line is about a wakeup, not a switch.
     pub is_wakeup: bool,
 }
 
@@ -180,7 +180,7 @@ fn colon_task(text: &[u8]) -> Option<ColonTask<'_>> {
     })
 }
 
-/// `comm:pid [prio] rest`.
+/// Parses `comm:pid [prio] rest`.
 fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
     let open = memchr::memmem::rfind(text, b" [")?;
     let inner = text.get(open + 2..)?;
@@ -199,7 +199,7 @@ fn short_task(text: &[u8]) -> Option<(Task<'_>, &[u8])> {
 pub(crate) struct WakeupText<'a> {
     /// The thread that was woken.
     pub task: Task<'a>,
-    /// The CPU that it is to run on, if the text contains it.
+    /// The CPU on which the thread is to run, if the text contains it.
     pub cpu: Option<u32>,
 }
 
@@ -232,20 +232,20 @@ pub(crate) fn wakeup(info: &[u8]) -> Option<WakeupText<'_>> {
     Some(WakeupText { task, cpu })
 }
 
-/// Returns the state for its letters, or for its number if fields are shown raw; the first letter decides.
+/// Returns the state for its letters, or for its number if fields are printed raw; the first letter decides.
 #[must_use]
 pub(crate) fn end_state(state: &[u8], letters: StateLetters) -> ThreadState {
     match (state, letters) {
         ([b'0'..=b'9', ..], _) => numbered_state(number(state).unwrap_or(-1)),
-        // Old trace-cmd names the bits by their former meaning.
+        // Old trace-cmd prints the letters that the bits had in earlier kernels.
         (b"W", StateLetters::OldTraceCmd) => ThreadState::Idle,
         ([b'X', ..], StateLetters::OldTraceCmd) => ThreadState::Zombie,
         ([b'Z', ..], StateLetters::OldTraceCmd) => ThreadState::Dead,
         ([b'x', ..], StateLetters::OldTraceCmd) => ThreadState::Parked,
         (b"R+", _) => ThreadState::Preempted,
-        // Waits without load, as kernel threads before 4.14 do: not a disk wait.
+        // Waits without contributing to the load, as kernel threads before 4.14 do: not a wait for a disk.
         (b"D|N", _) => ThreadState::Idle,
-        // Waking, in kernels before 4.14.
+        // `W`: waking, in kernels before 4.14.
         ([b'R' | b'W', ..], _) => ThreadState::Runnable,
         ([b'S', ..], _) => ThreadState::Sleeping,
         // `K` (killable) is alone if the other letters are not printed.

@@ -102,7 +102,7 @@ fn atrace_marks_are_slices_and_counters() {
     assert_eq!(lane.events.len(), 5);
 }
 
-/// Returns measured durations: (event, whether the call is a single event, ns).
+/// Returns the measured durations: (event, whether the call is a single event, ns).
 fn measured(lane: &LaneColumns) -> Vec<(u32, bool, i64)> {
     let rows = lane.measured.iter();
     rows.map(|row| {
@@ -121,7 +121,7 @@ fn graph_text_has_durations_with_and_without_times() {
         "# tracer: function_graph\n#\n# CPU  DURATION                  FUNCTION CALLS\n# |     |   |                     |   |   |   |\n 0)               |  vfs_read() {\n 0)   0.500 us    |    rw_verify();\n 0)   2.000 us    |  }\n ------------------------------------------\n 0)  bash-96      =>   sh-97  \n ------------------------------------------\n 0)   1.000 us    |  f();\n",
     );
     let lane = &parts[0];
-    // The line of a leaf is begin and end.
+    // The line of a leaf is a begin and an end.
     let marks: Vec<(u32, bool)> = (lane.marks.iter())
         .map(|mark| (mark.event, mark.op() == MarkOp::Begin))
         .collect();

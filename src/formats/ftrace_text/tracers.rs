@@ -10,14 +10,15 @@
 //!
 //! The forms are those of the kernel's `trace_output.c` and `blktrace.c`.
 //!
-//! Of the 267 texts of the corpus, 3 are of osnoise, one has raw data and one is of blk; none is of hwlat or timerlat.
+//! Of the 267 texts of the corpus, 3 are from osnoise, 1 contains raw data, and 1 is from blk; none is from hwlat or
+//! timerlat.
 
 use crate::base::Leading;
 use crate::event::kernel::RequestOp;
 use crate::formats::ftrace_line::prefix::digits;
 use crate::formats::ftrace_line::short::find_short;
 
-/// A line recognised by its form.
+/// A line that was recognised by its form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TracerEvent<'a> {
     /// Name of such events in binary traces.
@@ -57,7 +58,7 @@ pub(crate) struct Request<'a> {
     pub op: RequestOp,
 }
 
-/// Meaning of blk's letters.
+/// The meanings of blk's letters.
 const ACTIONS: [(&[u8], &str); 15] = [
     (b"Q", "blk queue"),
     (b"G", "blk get request"),
@@ -117,7 +118,7 @@ fn numbered(text: &[u8]) -> Option<TracerEvent<'_>> {
     let number = words.next().filter(|word| is_number(word))?;
     match words.next()? {
         b"inner/outer(us):" => {
-            // `12/14`, or with spaces after the slash.
+            // There may be spaces after the slash of `12/14`.
             let mut pair = words.next()?.splitn(2, |byte| *byte == b'/');
             let inner = pair.next()?;
             let outer = match pair.next()? {
@@ -155,7 +156,7 @@ fn numbered(text: &[u8]) -> Option<TracerEvent<'_>> {
     }
 }
 
-/// Runtime, noise, percentage of CPU left, longest single noise, then the count of each kind of noise.
+/// Parses runtime, noise, available percentage of CPU, longest single noise, then the number of each kind of noise.
 fn osnoise(text: &[u8]) -> Option<TracerEvent<'_>> {
     const NAMES: [&str; 9] = [
         "runtime",
@@ -242,7 +243,7 @@ fn blk(text: &[u8]) -> Option<TracerEvent<'_>> {
     })
 }
 
-/// Parses the text of an event with this name, if its form is one of these: binary traces have names for them.
+/// Parses the text of an event with this name, if it has one of these forms: in binary traces, such events have names.
 #[must_use]
 pub(crate) fn tracer_event_named<'a>(name: &[u8], info: &'a [u8]) -> Option<TracerEvent<'a>> {
     let is_known = matches!(

@@ -1,5 +1,5 @@
-//! etrace lines among other events of a text: the build tracer writes through ftrace, so a reader of `trace_pipe` with
-//! more events enabled gets both.
+//! etrace lines between other events of a text: the build tracer writes through ftrace, so its recording contains other
+//! events if more are enabled.
 //!
 //! The text is read as usual; each block also collects its etrace lines, from which `formats::etrace_lines` builds calls.
 
@@ -11,10 +11,10 @@ use crate::event::{EventKind, KindId, ThreadKey};
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::ftrace_line::line::Plain;
 
-/// How many lines are used to find a text's line ends.
+/// Number of lines in which a text's line ends are detected.
 const LINES_OF_ENDS: usize = 64;
 
-/// Returns the line end of a text: CR LF if all of its first lines end so.
+/// Returns the line end of a text: CR LF if all of its first lines end in CR LF.
 fn line_end(text: &[u8]) -> &'static [u8] {
     let mut first = text
         .split_inclusive(|byte| *byte == b'\n')
@@ -40,7 +40,7 @@ pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
             is_behind_hole |= matches!(kind, LineKind::Other(Plain::Lost(..)));
             continue;
         };
-        // Spread every line, so that times equal those in the lanes of the CPUs.
+        // Every line must be spread, so that times equal those in the lanes of the CPUs.
         let time = last.spread(&prefix);
         if std::mem::take(&mut is_behind_hole) {
             found.add_hole(Timestamp(time));
@@ -48,7 +48,7 @@ pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
         if !is_etrace_call(prefix.body) {
             continue;
         }
-        // Up to the line's end, which may be the end of a name.
+        // Up to the newline: a CR before it may be the end of a name.
         let place = (prefix.body.as_ptr() as usize).saturating_sub(all.as_ptr() as usize);
         let rest = all.get(place..).unwrap_or(prefix.body);
         let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
@@ -63,7 +63,7 @@ pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
     found
 }
 
-/// Returns the kinds of calls as kinds of the text.
+/// Returns, for each kind of call, its kind in the text.
 #[must_use]
 pub(crate) fn kinds_of(reader: &FtraceReader, lines: &Lines) -> Vec<KindId> {
     let mut strings = Strings::default();

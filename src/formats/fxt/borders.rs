@@ -1,7 +1,8 @@
-//! Where a file is cut into parts: windows of equal size, each with a place that is very likely a record border.
+//! Cuts a file into windows of equal size, each starting at a place that is very likely a record border.
 //!
-//! Only a hop over all headers from the start of the file finds borders for certain: one thread, 4 GB/s at best, and
-//! the whole file from the disk before anything else can begin. So a border is guessed from a few KB instead:
+//! Borders can be found with certainty only by reading all headers from the start of the file: one thread does that at
+//! 4 GB/s at best, and must read the whole file from the disk before anything else can start. So each border is guessed
+//! from a few KB instead:
 //!
 //! ```text
 //! window | ... | word word word word ...                                     | landing
@@ -9,9 +10,9 @@
 //! ```
 //!
 //! Each word is tried as a header. Arguments and texts look like records too, but soon their sizes lead to a border of
-//! true records, so nearly all chains leave the look at one place. The place where most arrive is the guess; records
-//! before it belong to the window before. A guess is not trusted: `fold` compares it with the end of the part before,
-//! and damaged files, or records inside a blob, only cost a second summary of the part.
+//! real records, so nearly all chains leave the examined words at one place. The place where most chains end is the
+//! guess; records before it belong to the previous window. `fold` compares a guess with the end of the previous part; a
+//! wrong guess, in a damaged file or inside a blob, only costs a second summary of the part.
 
 use crate::base::ByteOrder;
 use crate::fxt::layout::{MOST_RECORD_WORDS, RECORD_TYPE, record_type};
@@ -20,21 +21,21 @@ use crate::fxt::words::{Words, size_bytes};
 use super::profiler::read_profile;
 use super::sniff::is_plausible;
 
-/// Distance between the windows' starts, bytes.
+/// Distance between the starts of windows, in bytes.
 pub(crate) const PART_BYTES: u64 = 8 << 20;
-/// How many words are tried as headers.
+/// Number of words that are tried as headers.
 const LOOK_WORDS: usize = 1 << 10;
-/// How many chains must agree.
+/// Minimum number of chains that must agree.
 const LEAST_CHAINS: u16 = 8;
-/// How many plausible records must follow, unless the file ends before.
+/// Minimum number of plausible records that must follow, unless the file ends before.
 const LEAST_RECORDS: usize = 8;
 
 /// The bytes of a part, before its records are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Window {
-    /// Place of the first byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// Place after the last byte.
+    /// Offset after the last byte.
     pub end: u64,
     /// Whether `start` looks like a record border.
     pub has_border: bool,
@@ -92,7 +93,7 @@ fn likely_border<O: ByteOrder>(file: Words<'_, O>, from: u64) -> Option<u64> {
     let first = usize::try_from(from / 8).ok()?;
     let mut landings: Vec<Option<usize>> = vec![None; LOOK_WORDS];
     let mut counts = vec![0_u16; MOST_RECORD_WORDS + 1];
-    // From the end, so that each chain is the continuation of one that is known.
+    // From the end, so that each chain continues a chain that is already known.
     for index in (0..LOOK_WORDS).rev() {
         let next = words_at(file, first + index).map(|words| index + words);
         let landing = next.and_then(|next| match next.checked_sub(LOOK_WORDS) {
@@ -131,7 +132,7 @@ mod tests {
     use super::*;
     use crate::base::Little;
 
-    /// Events with two arguments each, whose words are headers of plausible records as well.
+    /// Returns events with two arguments each, whose words are also headers of plausible records.
     fn events() -> Vec<u8> {
         let mut words = Vec::new();
         for time in 0..20_000_u64 {

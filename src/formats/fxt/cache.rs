@@ -1,8 +1,8 @@
 //! Look-up results of the bulk pass: strings, threads and kinds, kept from part to part.
 //!
 //! A worker that reads the next part in file order keeps everything. A worker that reads a part elsewhere in the file
-//! keeps texts and kinds, but looks up again what indices mean there. A part's columns refer only to what occurs in
-//! the part, so labels and the texts of rows are numbered anew in each part.
+//! keeps texts and kinds, but looks up the indices again. The columns of a part refer only to what occurs in the part,
+//! so labels and the texts of rows get new numbers in each part.
 
 use rustc_hash::FxHashMap;
 
@@ -17,18 +17,18 @@ use super::summary::Pair;
 use super::tables::ProviderSlot;
 use super::ticks::TickScale;
 
-/// Limit for reuse of a cache, so that the texts of inline names do not pile up.
+/// Maximum size of texts in a cache that is reused, because texts of inline names accumulate.
 const MOST_STRING_BYTES: u64 = 64 << 20;
 
-/// Result of the last look-up of a string index.
+/// The result of the last look-up of a string index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StringEntry {
     /// Place of the string record, if one was found.
     pub place: Option<u64>,
     /// Id of the text.
     pub id: StringId,
-    /// The run of consecutive parts in which it was looked up; 0: never. With the bit `UNREAD`, the record was seen but
-    /// its text was not needed yet.
+    /// The run of consecutive parts in which the index was looked up; 0: never. With the bit `UNREAD`, the record was
+    /// seen but its text has not been needed yet.
     pub run: u32,
 }
 
@@ -43,10 +43,10 @@ impl StringEntry {
     };
 }
 
-/// Meaning of one provider's indices at the current place in the file.
+/// The meaning of one provider's indices at the current place in the file.
 #[derive(Debug)]
 pub(crate) struct Local {
-    /// Run and text of each string index; the places are in a separate vector, because they are used less often.
+    /// Run and text of each string index; their places are in a separate vector, because they are used less often.
     strings: Vec<(u32, StringId)>,
     string_places: Vec<Maybe<u64>>,
     /// By thread index; `None` if not looked up yet.
@@ -68,7 +68,7 @@ impl Local {
         }
     }
 
-    /// Returns the look-up result of a string index.
+    /// Returns the result of the last look-up of a string index.
     #[inline]
     #[must_use]
     pub(crate) fn string(&self, index: u16) -> StringEntry {
@@ -149,14 +149,14 @@ pub(crate) struct KindAndLabel {
     pub label: u32,
 }
 
-/// All (category, name) pairs. Compact, because every event searches here.
+/// All (category, name) pairs. Compact, because there is a search for every event.
 #[derive(Debug)]
 struct Names {
-    /// Open addressing: index into `entries` + 1, 0 = free.
+    /// Open addressing: index into `entries` + 1; 0: the slot is free.
     slots: Vec<u32>,
     shift: u32,
     entries: Vec<Named>,
-    /// The last look-ups, by the key's hash: (key, index). Few names make up most events.
+    /// The last look-ups, by the key's hash: (key, index). Most events have one of a few names.
     recent: Vec<(u64, u32)>,
 }
 
@@ -233,17 +233,17 @@ impl Names {
     }
 }
 
-/// The part's own ids of the texts to which its rows refer.
+/// The part's own ids of the texts that its rows refer to.
 #[derive(Debug, Default)]
 pub(crate) struct OwnTexts {
-    /// The current part; 0: none yet.
+    /// The current part; 0 before the first part.
     part: u16,
     /// By id in the cache: the last part whose rows refer to the text, and the text's id there.
     ids: Vec<(u16, StringId)>,
 }
 
 impl OwnTexts {
-    /// Returns the id in `own`, the part's strings, of a text in `all`, the cache's.
+    /// Returns the id in `own`, the part's strings, of a text in `all`, the cache's strings.
     #[inline]
     pub fn id(&mut self, text: StringId, all: &Strings, own: &mut Strings) -> StringId {
         match self.ids.get(text.0 as usize) {
@@ -265,14 +265,14 @@ impl OwnTexts {
     }
 }
 
-/// See the module's documentation.
+/// The cache; see the module's documentation.
 #[derive(Debug)]
 pub(crate) struct Cache {
     /// All texts seen so far.
     pub strings: Strings,
-    /// Those to which the current part's rows refer.
+    /// The texts that the current part's rows refer to.
     pub own: OwnTexts,
-    /// The current provider's entries; those of other providers are in `parked`.
+    /// The entries of the current provider; the entries of other providers are in `parked`.
     pub local: Box<Local>,
     slot: ProviderSlot,
     parked: FxHashMap<ProviderSlot, Box<Local>>,
@@ -318,7 +318,7 @@ impl Cache {
         self.end = Some(end);
     }
 
-    /// Returns the end of the part that was read last, byte offset in the file.
+    /// Returns the end of the part that was read last, as a byte offset in the file.
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         self.end
@@ -330,21 +330,21 @@ impl Cache {
         self.strings.memory_bytes() <= MOST_STRING_BYTES && self.own.part < u16::MAX
     }
 
-    /// The current run of consecutive parts: only entries of this run are valid.
+    /// Returns the current run of consecutive parts: only entries of this run are valid.
     #[inline]
     #[must_use]
     pub fn run(&self) -> u32 {
         self.run
     }
 
-    /// Slot of the current provider.
+    /// Returns the slot of the current provider.
     #[must_use]
     pub(crate) fn slot(&self) -> ProviderSlot {
         self.slot
     }
 
-    /// Makes a provider current. If its entries are of an earlier run, they are dropped and the rate at `place` is
-    /// used.
+    /// Makes a provider current. Its entries are dropped if they are from an earlier run; then the tick rate at `place`
+    /// is used.
     pub(crate) fn enter(&mut self, scan: &Scan, slot: ProviderSlot, place: u64) {
         if slot != self.slot {
             let entered = self.parked.remove(&slot);

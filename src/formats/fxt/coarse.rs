@@ -1,7 +1,7 @@
-//! The first picture of a file: its span and density, from the first records of each part.
+//! The first preview of a file: its span and density, from the first records of each part.
 //!
-//! The tables of the whole file are not known yet. A time is computed with the tick rate that the head of the file has
-//! for its provider; where providers differ in their rates, only a record after a provider section can be used.
+//! The tables of the whole file are not known yet. A time is computed with the tick rate that the head of the file
+//! contains for its provider; if providers have different rates, only a record after a provider section can be used.
 
 use crate::base::{ByteOrder, Job, Timestamp};
 use crate::event::{Coarse, DensitySample};
@@ -14,12 +14,12 @@ use super::summary::Summary;
 use super::tables::Tables;
 use super::ticks::TickScale;
 
-/// How much of the file is read for its tick rates.
+/// Number of bytes of the file that are read for its tick rates.
 const HEAD_BYTES: u64 = 1 << 16;
-/// How far the first record with a time is searched.
+/// Number of bytes in which the first record with a time is searched.
 const SEARCH_BYTES: u64 = 1 << 15;
 
-/// Returns the coarse picture of a file that is cut into these windows.
+/// Returns the coarse preview of a file that is cut into these windows.
 #[must_use]
 pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
     let rates = Rates::of_head::<O>(bytes);
@@ -40,9 +40,9 @@ pub(crate) fn coarse<O: ByteOrder>(bytes: &[u8], windows: &[Window]) -> Coarse {
 struct Rates {
     tables: Tables,
     head_end: u64,
-    /// The rate, if all providers have the same.
+    /// The common tick rate, if all providers have the same.
     common: Option<TickScale>,
-    /// Time of the first record that has one.
+    /// Time of the first record with a time.
     first_time: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ impl Rates {
             has_border: true,
         };
         let mut state = State::default();
-        // The head is too short to be worth cancelling. The state summarises it.
+        // The head is too short to check for cancelling. The state summarises it.
         let passed = state.pass::<O>(bytes, head, Summary::default(), &Job::default());
         let head_end = passed.map_or(0, |head| head.end);
         let fold = Fold::<O> {

@@ -1,4 +1,4 @@
-//! The end of the fold: times for records without one, ends of gaps, process names.
+//! Ends the fold: times of records without one, ends of gaps, process names.
 
 use rustc_hash::FxHashMap;
 
@@ -12,11 +12,11 @@ use super::loss_facts::StatedLoss;
 use super::scan::{GapAt, Scan, ShownAt};
 use super::tables::ProviderSlot;
 
-/// After how many records the search for ends of holes looks whether the job was cancelled.
+/// Number of records between two checks whether the job was cancelled, in the search for ends of holes.
 const RECORDS_A_CHECK: u32 = 1 << 16;
 
 impl State {
-    /// Returns what all parts together say.
+    /// Returns the facts from all parts together.
     ///
     /// # Errors
     /// Errors only if the job was cancelled.
@@ -44,8 +44,8 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
             .nanos(ticks)
     }
 
-    /// Returns for each hole the time in ns of its provider's first event after it; `None` if there is none. `holes` are
-    /// in the order of the file, which is read once from the first of them that no event describes.
+    /// Returns, for each hole, the time in ns of its provider's first event after it; `None` if there is none. `holes`
+    /// are in file order; the file is read once, from the first hole that no event describes.
     fn next_times(&self, holes: &[Hole], job: &Job) -> Result<Vec<Option<i64>>, Cancelled> {
         let mut times = vec![None; holes.len()];
         let undescribed = holes.iter().enumerate();
@@ -135,7 +135,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
         })
     }
 
-    /// Returns a sentence about a loss. In an export the loss is one of the exported recording, not of our provider.
+    /// Returns a sentence about a loss. In an export, the exported recording lost the events, not our provider.
     fn who_lost(&self, hole: &Hole, cpu: Option<u32>) -> String {
         if hole.stated.is_some() {
             let of_cpu = cpu.map_or_else(String::new, |cpu| format!(" of CPU {cpu}"));
@@ -152,7 +152,7 @@ impl<O: ByteOrder> Fold<'_, '_, O> {
 
     fn finish(&mut self, job: &Job) -> Result<(), Cancelled> {
         job.check()?;
-        // Notes of records that need tables come after those of the same part that need none.
+        // Diagnostics of records that need tables were added after those of other records of the same part.
         self.state.found.diagnostics.sort_by_place();
         let slots = 0..self.state.found.tables.providers().len() as ProviderSlot;
         let names = slots.map(|slot| self.provider_name(slot)).collect();

@@ -1,8 +1,8 @@
 //! Decodes one record in full: returns an `EventDetail` with every argument and its type.
 //!
 //! Uses the tables as they were at the record's place. Words of a record outside its arguments (a counter's id, an
-//! instant's scope, weights) come first, with types and roles of their own:
-//! `counter id`, `async id`, `flow id`, `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
+//! instant's scope, weights) come first, with types and roles of their own: `counter id`, `async id`, `flow id`,
+//! `ticks`, `instant scope`, `blob type`, `state`, `cpu`.
 
 use crate::event::{EventDetail, Field, FieldRef, FieldRole, STACK, ThreadKey, Value};
 use crate::formats::EventRef;
@@ -20,7 +20,7 @@ use crate::fxt::layout::{RECORD_TYPE, blob, event, large, log, record_type, user
 use crate::fxt::packed::{MORE, unpack_last};
 use crate::fxt::words::{TextRef, Words, read_text, without_nuls};
 
-/// Payloads up to this size are shown as bytes; of larger ones only the size is shown.
+/// Maximum size of payloads that are shown as bytes; for larger payloads only the size is shown.
 const MOST_SHOWN_BYTES: usize = 1 << 16;
 
 /// Decodes the record that `event` refers to.
@@ -54,14 +54,15 @@ pub fn describe<O: ByteOrder>(bytes: &[u8], scan: &Scan, event: EventRef) -> Eve
     detail
 }
 
-/// Returns whether the record has fields besides name, time and thread. Fast: returns `true` if that is not obvious.
+/// Returns whether the record has fields besides name, time and thread; `true` if that is not obvious. Fast.
 #[must_use]
 pub(crate) fn has_fields<O: ByteOrder>(bytes: &[u8], event: EventRef) -> bool {
     let Some(record) = Words::<O>::new(bytes).record_at(event.place) else {
         return false;
     };
     let header = record.get(0).unwrap_or(0);
-    // After the arguments an instant may have its scope, and all others but begins and ends have an end or an id.
+    // After the arguments, an instant may have its scope, and all other events except begins and ends have an end or an
+    // id.
     let has_no_word = |sort| match sort {
         Sort::Begin | Sort::End => true,
         Sort::Instant => record.count() == 2,
@@ -145,7 +146,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         }
     }
 
-    /// Returns the process koid of the record's thread reference; advances `next` past an inline thread.
+    /// Returns the process koid of the record's thread reference; moves `next` past an inline thread.
     fn process_of(&self, reference: u64, record: Words<'f, O>, next: &mut usize) -> Option<u64> {
         if reference & 0xff == 0 {
             let process = record.get(*next);
@@ -169,7 +170,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         Some(())
     }
 
-    /// Adds the word after the arguments, and the arguments: `count` of them, starting at word `next`.
+    /// Adds the word after the arguments, and the `count` arguments that start at word `next`.
     fn event_fields(
         &mut self,
         sort: Sort,
@@ -190,7 +191,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
         let first = self.detail.fields.len();
         for arg in Args::new(record, at, count) {
             let field = self.arg(arg, process);
-            // A stack from a trace of another format, as our exporter writes it.
+            // The stack of a trace in another format, as our exporter writes it.
             if field.name == STACK
                 && let Value::Text(frames) = &field.value
             {
@@ -472,7 +473,7 @@ impl<'f, O: ByteOrder> Describer<'f, O> {
     }
 }
 
-/// Returns the content type of a blob.
+/// Returns the name of a blob's content type.
 #[must_use]
 pub(crate) fn blob_type_name(blob_type: u64) -> &'static str {
     match blob_type {
@@ -483,5 +484,5 @@ pub(crate) fn blob_type_name(blob_type: u64) -> &'static str {
     }
 }
 
-/// Returned by [`blob_type_name`] for unknown types.
+/// The result of [`blob_type_name`] for unknown types.
 pub(crate) const UNKNOWN_BLOB: &str = "unknown";

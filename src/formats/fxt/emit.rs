@@ -1,8 +1,8 @@
-//! The bulk pass: the records of one part in, its columns out.
+//! The bulk pass: reads the records of one part and returns its columns.
 //!
 //! An ordinary event needs no allocation and no hashing: small direct tables resolve string and thread indices once per
 //! registration, and a direct-mapped cache maps (record type, category, name) to kind and label. Damage in a record
-//! becomes a diagnostic; the record is then dropped, or kept with its readable fields.
+//! becomes a diagnostic; then the record is dropped, or kept with its readable fields.
 
 use rustc_hash::FxHashMap;
 
@@ -29,14 +29,14 @@ use crate::fxt::words::{TextRef, Words, fetch_ahead, size_bytes, unresolved_text
 
 const CHECK_BYTES: u64 = 1 << 20;
 
-/// What the parts of a file are read with.
+/// The data that parts of the file are read with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source<'f> {
     /// The bytes of the file.
     pub bytes: &'f [u8],
     /// The tables and names of the whole file.
     pub scan: &'f Scan,
-    /// The kinds of events so far.
+    /// The kinds of events found so far.
     pub kinds: &'f Kinds,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn emit<O: ByteOrder>(
     Ok(emitter.finish(range))
 }
 
-/// Argument names with a fixed meaning: of scheduling records, and of events in files of our own exporter.
+/// Ids of argument names with a fixed meaning: in scheduling records, and in events of our own exporter's files.
 pub(super) struct WellKnown {
     pub(super) incoming_weight: StringId,
     pub(super) outgoing_weight: StringId,
@@ -112,7 +112,7 @@ pub(super) struct WellKnown {
     pub(super) flow_kind: StringId,
 }
 
-/// What identifies a counter's series in a part.
+/// The key of a counter's series in a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct SeriesKey {
     /// Name of the event.
@@ -131,13 +131,13 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
-    /// The labels of slices whose kind is an argument, by the label for their names.
+    /// The labels of slices whose kind is an argument, by the label that their names have.
     labels_of_kinds: FxHashMap<(u32, SliceKind), u32>,
     /// Whether categories imply the kinds of slices.
     pub(super) is_own: bool,
     all_series: FxHashMap<SeriesKey, u32>,
     recent_pair: Option<(Pair, Maybe<ThreadKey>)>,
-    /// Places of the events still to come that only describe a loss, see `loss_facts`.
+    /// Places of the following events that only describe a loss; see `loss_facts`.
     pub(super) loss_facts: &'f [u64],
     pub(super) well_known: WellKnown,
 }
@@ -239,7 +239,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         });
     }
 
-    /// Converts ticks to ns; a diagnostic and `None` if the time is outside the axis.
+    /// Converts ticks to ns; adds a diagnostic and returns `None` if the time is outside the time axis.
     #[inline]
     pub(super) fn time(&mut self, ticks: u64, at: u64) -> Option<i64> {
         match self.cache.local.scale.nanos(ticks) {
@@ -252,8 +252,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Replaces the axis's very last nanosecond by the one before: spans are half-open and cannot contain the last one.
-    /// None of the 48 FXT files of the corpus has this time.
+    /// Adds a diagnostic, and returns the time 1 ns before the last time of the axis: spans are half-open and cannot
+    /// contain the last nanosecond. None of the 48 FXT files of the corpus contains this time.
     #[cold]
     fn last_time(&mut self, at: u64) -> Option<i64> {
         self.note("timestamp_at_limit", at, || {
@@ -283,10 +283,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         let provider = self.scan.tables.providers().get(self.cache.slot() as usize);
         if provider.is_some_and(|provider| provider.first_string() == Some(at)) {
-            // From here on the implicit provider's strings are no longer inherited.
+            // From here on, the strings of the implicit provider are no longer inherited.
             self.cache.local.forget_strings();
         }
-        // The text is interned when an event needs it: many entries are replaced before.
+        // The text is interned when an event needs it: many entries are replaced before that.
         let entry = StringEntry {
             place: Some(at),
             id: StringId::EMPTY,
@@ -310,14 +310,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the id, among the part's own strings, of a text of the cache: rows of the part refer to it by this id.
+    /// Returns the id, among the part's own strings, of a text of the cache; rows of the part use this id.
     #[inline]
     pub(super) fn own_text(&mut self, text: StringId) -> StringId {
         let cache = &mut *self.cache;
         cache.own.id(text, &cache.strings, &mut self.out.strings)
     }
 
-    /// Returns the id of a text among those of the cache.
+    /// Returns the id of a text in the cache.
     #[inline]
     pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
         match text {
@@ -360,7 +360,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         id
     }
 
-    /// Returns the thread of the record's 8-bit reference; advances `next` past an inline thread.
+    /// Returns the thread of the record's 8-bit reference; moves `next` past an inline thread.
     #[inline]
     pub(super) fn thread(
         &mut self,
@@ -446,8 +446,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             .or_insert_with(|| scan.entities.find_tid(tid))
     }
 
-    /// Returns the thread that woke another. Koid 0, if no thread has it, is the idle thread of the CPU that an
-    /// interrupt or a timer used.
+    /// Returns the thread that woke another one. If no thread has koid 0, that koid is the idle thread of the CPU on
+    /// which an interrupt or a timer ran.
     pub(super) fn waker(&mut self, koid: u64) -> ThreadKey {
         match koid {
             0 if !self.scan.entities.has_thread_zero() => ThreadKey::IDLE,
@@ -527,7 +527,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         series
     }
 
-    /// The part's diagnostics, for oddities that lose no data.
+    /// Returns the part's diagnostics, for unusual contents without lost data.
     pub(super) fn diagnostics(&mut self) -> &mut Diagnostics {
         &mut self.out.diagnostics
     }

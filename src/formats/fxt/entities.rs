@@ -3,7 +3,7 @@
 //! The fold registers every (process, thread) pair and every scheduled thread in file order, so that keys are the same
 //! in every run and the parallel parts only look them up. Scheduling records of the newer form contain no process: it
 //! comes from a kernel object record or any reference to the same thread koid, anywhere in the file. Threads that only
-//! the parts can find (an unregistered table index, a waker that never ran) are added late, under a lock.
+//! the parts can find (an unregistered table index, a waker that never ran) are added later, under a lock.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,16 +26,16 @@ struct Thread {
     tid: u64,
 }
 
-/// The writer of a file, as far as koids depend on it.
+/// The writer of a file; some koids depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
-    /// Our own exporter, of a trace that was not FXT: koid 0 is the idle thread, the machine's koid nobody.
+    /// Our own exporter, of a trace that was not FXT: koid 0 is the idle thread, and the machine's koid is no thread.
     Ours,
     /// Another program, or our exporter with another program's records.
     Another,
 }
 
-/// A registered thread that stands for no thread.
+/// A registered thread that represents no real thread.
 #[derive(Clone, Copy, Debug)]
 struct Nobody {
     registered: ThreadKey,
@@ -54,7 +54,7 @@ pub(crate) enum LateThread {
         /// The thread index.
         index: u8,
     },
-    /// Stand-in thread for a provider's records without a thread (blobs, objects of a process); by provider slot.
+    /// Artificial thread for a provider's records without a thread (blobs, objects of a process); by provider slot.
     Provider(u32),
 }
 
@@ -72,7 +72,8 @@ pub(crate) struct Entities {
     by_tid: FxHashMap<u64, ThreadKey>,
     processes: Vec<u64>,
     process_keys: FxHashMap<u64, ProcessKey>,
-    /// Threads of a file of our own exporter that stand for no thread, with the keys that events get instead.
+    /// Threads in a file of our own exporter that represent no real thread, each with the key that its events get
+    /// instead.
     nobodies: Vec<Nobody>,
     /// Whether koid 0 belongs to a thread that appears outside scheduling records.
     has_thread_zero: bool,
@@ -84,14 +85,14 @@ pub(crate) struct Entities {
     thread_names: FxHashMap<ThreadKey, StringId>,
     lives: Lives,
     strings: Strings,
-    /// By thread: whether it has an event. Threads without events and names are not listed.
+    /// For each thread, whether it has an event. Threads without events and names are not listed.
     used: Vec<AtomicBool>,
     late: Mutex<Late>,
-    /// By slot: names for the stand-in threads of providers.
+    /// The names of the providers' artificial threads, by slot.
     provider_names: Vec<String>,
 }
 
-/// The koids of a thread and of its process, as far as they are known.
+/// The koids of a thread and of its process; each is `None` if unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KnownKoids {
     pub process: Option<u64>,
@@ -227,8 +228,8 @@ impl Entities {
             .resize_with(self.threads.len(), AtomicBool::default);
     }
 
-    /// Returns the process whose koid equals the number of an otherwise unknown thread. Where processes and threads
-    /// share numbers (Linux) the thread is that process's main thread; on Fuchsia no two have the same number.
+    /// Returns the process whose koid equals the number of an otherwise unknown thread. If processes and threads share
+    /// numbers (Linux), the thread is the main thread of that process; on Fuchsia no two have the same number.
     fn process_by_number(&self, tid: u64) -> Option<ProcessKey> {
         self.process_keys.get(&tid).copied().filter(|_| tid != 0)
     }
@@ -239,7 +240,7 @@ impl Entities {
         }
     }
 
-    /// Returns the key of a thread with known process, and marks it as used by an event; none for the artificial
+    /// Returns the key of a thread with a known process, and marks it as used by an event; none for the artificial
     /// thread of the machine.
     #[must_use]
     pub(crate) fn find_pair(&self, process_koid: u64, tid: u64) -> Maybe<ThreadKey> {
@@ -254,7 +255,7 @@ impl Entities {
         }
     }
 
-    /// Returns the key of a thread with known process, if the fold found it.
+    /// Returns the key of a thread with a known process, if the fold found it.
     #[must_use]
     pub(crate) fn known_pair(&self, process_koid: u64, tid: u64) -> Option<ThreadKey> {
         self.pairs.get(&(process_koid, tid))?.get()
@@ -301,8 +302,8 @@ impl Entities {
         key
     }
 
-    /// Numbers the late threads in sorted order instead of the order of discovery. Returns the new key of each moved
-    /// one.
+    /// Numbers the threads that were added late in sorted order instead of the order of discovery. Returns the new key
+    /// of each thread whose key changed.
     pub(crate) fn settle_late(&self) -> FxHashMap<ThreadKey, ThreadKey> {
         let mut late = self.late();
         let before = late.order.clone();
@@ -333,7 +334,7 @@ impl Entities {
         self.threads.get((key.0 as usize).checked_sub(1)?)
     }
 
-    /// Returns the koids of a thread and of its process, as far as they are known.
+    /// Returns the koids of a thread and of its process; each is `None` if unknown.
     #[must_use]
     pub(crate) fn koids_of(&self, key: ThreadKey) -> KnownKoids {
         if let Some(thread) = self.known(key) {
@@ -388,7 +389,7 @@ impl Entities {
             })
     }
 
-    /// Returns the named objects of types that the model has no table for, and processes and threads whose records have
+    /// Returns the named objects for which the model has no table, and processes and threads whose records have
     /// arguments other than the process; in no particular order.
     pub(crate) fn objects_to_list(&self) -> impl Iterator<Item = NamedObject<'_>> {
         let listed = self
@@ -403,15 +404,15 @@ impl Entities {
         })
     }
 
-    /// Returns the name of the stand-in thread of a provider.
+    /// Returns the name of the artificial thread of a provider.
     #[must_use]
     pub(crate) fn provider_thread_name(&self, slot: u32) -> String {
         self.late_name(LateThread::Provider(slot))
     }
 
-    /// Adds all threads, processes and names to a directory that already has its kinds. In files of our own exporter
-    /// (`Ties::First`) the threads of CPUs and of the machine are listed only if they have events: they may be named
-    /// only to carry counts of lost events.
+    /// Adds all threads, processes and names to a directory that already contains its kinds. In files of our own
+    /// exporter (`Ties::First`), the threads of CPUs and of the machine are listed only if they have events: they may
+    /// have names only because their records contain counts of lost events.
     pub(crate) fn list_into(&self, directory: &mut Directory, ties: Ties) {
         let is_ours = ties == Ties::First;
         let most = self.threads.len().saturating_add(self.processes.len());
@@ -508,7 +509,7 @@ impl Entities {
         }
     }
 
-    /// Approximate heap bytes of the tables.
+    /// Returns the approximate heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let threads = self.threads.capacity() * 80 + self.objects.capacity() * 40;

@@ -1,14 +1,15 @@
-//! Event records (type 4): reads one record, adds an event and the typed row of its event type.
+//! Event records (type 4): reads one record, and adds an event and the typed row for its event type.
 //!
 //! ```text
 //! header: 16..19 event type | 20..23 argument count | 24..31 thread | 32..47 category | 48..63 name
-//! ticks | [process, thread] | [category] | [name] | arguments | a word by type: counter id, end ticks, id
+//! ticks | [process, thread] | [category] | [name] | arguments | a word by event type: counter id, end ticks, id
 //! ```
 //!
 //! A counter's series is named `event:argument`, with `:id` if the id is not 0; only `event` if the argument has no
 //! name or the same name. In files of our own exporter, a flow with the argument `really_in` belongs to no slice,
-//! because its slice is outside the exported range; a flow with an argument `really_at_ns` 1 ns after its own time
-//! belongs to that time, the end of its slice. `assemble` binds all other flows, and the ends of asynchronous events.
+//! because its slice is outside the exported range; a flow with an argument `really_at_ns` that is 1 ns after its own
+//! time belongs to the later time, the end of its slice. `assemble` binds all other flows, and the ends of asynchronous
+//! events.
 
 use crate::base::{Location, Maybe, Severity, StringId};
 use crate::event::{
@@ -48,7 +49,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if let Some((first, others)) = self.loss_facts.split_first()
             && *first == at
         {
-            // The fold has made the event part of the gap.
+            // The fold has already used the event for the gap.
             self.loss_facts = others;
             return;
         }
@@ -260,14 +261,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         args.any(|arg| self.text(arg.name, at) == end_not_seen)
     }
 
-    /// Notes whether the slice that begins with the next event was cut by our own exporter.
+    /// Adds a cut if our own exporter cut the slice that begins with the next event.
     fn read_cut(&mut self, mut args: Args<'f, O>, at: u64) {
         if self.out.ties == Ties::First && args.any(|arg| self.cut_by(&arg, at).is_some()) {
             self.cut_next(CutSide::Begin);
         }
     }
 
-    /// Returns at which side our own exporter cut an item, if that is what an argument states.
+    /// Returns the side at which our own exporter cut an item, if the argument states a cut.
     pub(super) fn cut_by(&mut self, arg: &Arg<'f>, at: u64) -> Option<CutSide> {
         let WellKnown {
             never_ended,
@@ -283,13 +284,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Notes that the next event begins or ends an item that our own exporter cut.
+    /// Adds a cut for an item that begins or ends with the next event.
     pub(super) fn cut_next(&mut self, side: CutSide) {
         let rows = &mut self.cache.rows;
         rows.cuts.insert(rows.next_event(), side);
     }
 
-    /// Returns the kind of slice that a record of our own exporter has as an argument.
+    /// Returns the kind of slice that an argument states, in a record of our own exporter.
     fn stated_slice_kind(&mut self, mut args: Args<'f, O>, at: u64) -> Option<SliceKind> {
         if self.out.ties != Ties::First {
             return None;
@@ -303,7 +304,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         })
     }
 
-    /// Returns the label of a slice with arguments, which may say another kind than `label` has.
+    /// Returns the label of a slice with arguments, which may state another kind than that of `label`.
     fn own_label(&mut self, label: u32, args: Args<'f, O>, at: u64) -> u32 {
         match self.stated_slice_kind(args, at) {
             Some(kind) => self.label_of_kind(label, kind),
@@ -311,7 +312,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Sets the CPU of the next event: in our own files the last argument with the CPU's name contains it.
+    /// Sets the CPU of the next event: in our own files, the last argument with the name for CPUs contains it.
     pub(super) fn read_cpu(&mut self, args: Args<'f, O>, at: u64) {
         let mut found = None;
         for arg in args {
@@ -343,7 +344,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         completes.len() as u32 - 1
     }
 
-    /// Stores the duration in `measured_ns` of our own files, which differs from the drawn duration.
+    /// Adds the duration in the argument `measured_ns` of our own files, which differs from the drawn duration.
     fn measured(&mut self, complete: u32, mut args: Args<'f, O>, at: u64) {
         let found = args.find_map(|arg| match arg.value {
             ArgValue::Int64(ns) if self.text(arg.name, at) == self.well_known.measured_ns => {
@@ -408,7 +409,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         for arg in args {
             let name = self.text(arg.name, head.at);
             if name == self.well_known.really_in {
-                // Only the export of a time range omits the slice that contained the mark.
+                // Only an export of a time range omits the slice that contained the mark.
                 return FlowBound::Nowhere;
             }
             let is_at_end = arg.value == ArgValue::Int64(head.time.saturating_add(1));
@@ -419,7 +420,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         bound
     }
 
-    /// Returns what the arrow of a flow event means, in files of our own exporter.
+    /// Returns the meaning of the arrow of a flow event, in files of our own exporter.
     fn flow_kind(&mut self, head: &Head, args: Args<'f, O>) -> FlowKind {
         let args = match self.out.ties {
             Ties::First => Some(args),

@@ -1,5 +1,5 @@
-//! The arguments of many event records for exporters: keeps the provider and the texts of indices from one record to
-//! the next.
+//! Reads the arguments of many event records for exporters: keeps the provider and the texts of indices from one record
+//! to the next.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::fxt::args::Args;
 use crate::fxt::layout::{RECORD_TYPE, argument, event, record_type};
 use crate::fxt::words::{TextRef, Words, read_text};
 
-/// The texts of a provider's indices that were looked up, as far as they are UTF-8.
+/// The texts of a provider's indices that were looked up and are UTF-8.
 type KnownTexts<'f> = Vec<Option<ValidAt<&'f str>>>;
 
 /// Reads the arguments of records that are near each other.
@@ -22,9 +22,9 @@ pub(super) struct RecordArguments<'f, O> {
     bytes: &'f [u8],
     scan: &'f Scan,
     provider: Option<ValidAt<ProviderSlot>>,
-    /// By provider.
+    /// The known texts, by provider.
     known: Vec<KnownTexts<'f>>,
-    /// For all other records.
+    /// The reader for all other records.
     others: DecodingReader<'f>,
     order: std::marker::PhantomData<O>,
 }
@@ -48,8 +48,8 @@ impl<'f, O: ByteOrder> RecordArguments<'f, O> {
         self.provider.map_or(0, |known| known.value)
     }
 
-    /// Passes the arguments of an event record to `sink`; `None` if the record is of another type, or its last argument
-    /// contains others.
+    /// Passes the arguments of an event record to `sink`; `None` if the record has another type, or if its last
+    /// argument contains further arguments.
     fn arguments(&mut self, place: u64, sink: &mut dyn FieldSink) -> Option<()> {
         let file = Words::<O>::new(self.bytes);
         let record = file.record_at(place)?;
@@ -103,7 +103,7 @@ impl<'f, O: ByteOrder> RecordArguments<'f, O> {
     }
 }
 
-/// Returns a text as `texts` does, from `known` if it is there.
+/// Returns a text like `texts`, but from `known` if it is there.
 #[inline]
 fn spelled<'f, O: ByteOrder>(
     texts: &Texts<'f, O>,

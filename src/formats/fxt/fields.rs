@@ -1,4 +1,5 @@
-//! The fields of a record for exporters: those of `describe`, but borrowed from the file and with complete payloads.
+//! The fields of a record for exporters: like those of `describe`, but borrowed from the file and with complete
+//! payloads.
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ impl<'f, O: ByteOrder> Texts<'f, O> {
         self.spelled(text).0
     }
 
-    /// Returns the text, and its bytes if they are no UTF-8.
+    /// Returns the text, and its bytes if they are not UTF-8.
     pub(super) fn spelled(&self, text: TextRef<'f>) -> Spelled<'f> {
         let bytes = match text {
             TextRef::Inline(bytes) => bytes,
@@ -154,15 +155,15 @@ pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
     })
 }
 
-/// A text, and its bytes if they are no UTF-8.
+/// A text, and its bytes if they are not UTF-8.
 pub(super) type Spelled<'f> = (Cow<'f, str>, Option<&'f [u8]>);
 
-/// The value of an argument as a field has it.
+/// The value of an argument as a field contains it.
 pub(super) struct ReadValue<'f> {
     pub type_name: &'static str,
     pub value: ValueRef<'f>,
     pub role: FieldRole,
-    /// The bytes of its text if they are no UTF-8.
+    /// The bytes of its text, if they are not UTF-8.
     pub exact_text: Option<&'f [u8]>,
 }
 
@@ -228,7 +229,7 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
     }
 }
 
-/// Returns the payload of the blob or large record at a place.
+/// Returns the payload of the blob or large record at `place`.
 pub fn payload_at<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
     let record = file.record_at(place)?;
     let header = record.get(0)?;
@@ -236,7 +237,7 @@ pub fn payload_at<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]>
         record_type::BLOB => {
             let mut next = 1;
             read_text(blob::NAME.get(header), record, &mut next)?;
-            // Some writers store the size elsewhere: use at most the bytes in the record.
+            // Some writers store the size in another place: use at most the bytes in the record.
             let left = record.count().saturating_sub(next) * 8;
             record.text(next, (blob::BYTES.get(header) as usize).min(left))
         }

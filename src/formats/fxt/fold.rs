@@ -1,11 +1,11 @@
 //! Folds the summaries of the parts, in file order, into the tables of the whole file and the range of each part.
 //!
-//! Only a fold sees what was registered before a record: it replays the facts of a summary and reads the few records
-//! again that need the tables. All tables are looked up by place (`tables`), so parts share those of the whole file and
-//! each needs only its range.
+//! Only a fold knows what was registered before a record: it processes the facts of a summary, and reads again the few
+//! records that need the tables. All tables are looked up by place (`tables`), so all parts share the tables of the
+//! whole file, and each part only needs its range.
 //!
-//! A summary starts at a place that only looks like a record border (`borders`). Where the records of the part before
-//! end elsewhere, its part is summarised again from there.
+//! A summary starts at a place that only looks like a record border (`borders`). If the records of the previous part
+//! end elsewhere, the part is summarised again from there.
 
 use crate::base::{ByteOrder, Cancelled, Job, Location, Severity};
 use crate::event::ThreadKey;
@@ -17,15 +17,15 @@ use super::scan::{Scan, string_bytes};
 use super::summary::{Pair, RECENT_COUNT, Summary, What, summarise};
 use super::tables::{ProviderSlot, Tables};
 
-/// How many facts are taken in between two looks whether the job was cancelled: some milliseconds' work.
+/// Number of facts between two checks whether the job was cancelled: a few milliseconds of work.
 const CHECK_FACTS: usize = 1 << 14;
 
 /// The records of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PartRange {
-    /// Place of the first record.
+    /// Offset of the first record.
     pub start: u64,
-    /// Place after the last record.
+    /// Offset after the last record.
     pub end: u64,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct State {
     pub(super) found: Scan,
     /// Slot of the current provider.
     pub(super) slot: ProviderSlot,
-    /// Place after the last record so far.
+    /// Offset after the last record so far.
     end: u64,
     /// Whether no record can be read after `end`.
     is_over: bool,
     /// Place of the record that made the current provider current.
     pub(super) entered_at: u64,
-    /// The last record with a time; `provider_timed` has the last of each provider that was left.
+    /// The last record with a time; `provider_timed` contains the last one of each provider that is not current.
     pub(super) last_timed: Option<u64>,
     pub(super) first_timed: Option<u64>,
     pub(super) provider_timed: Vec<Option<u64>>,
@@ -50,7 +50,7 @@ pub(crate) struct State {
     pub(super) holes: Vec<Hole>,
     /// Whether the next event may describe the last of `holes`.
     pub(super) expects_loss_facts: bool,
-    /// Direct-mapped: recent threads need no look-up.
+    /// Direct-mapped cache: recent threads need no look-up.
     recent_pairs: Vec<Option<(Pair, ThreadKey)>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct State {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Untimed {
     pub place: u64,
-    /// Place of the record whose time it gets.
+    /// Place of the record whose time this record gets.
     pub from: Option<u64>,
     /// The registration time in ns that the object contains.
     pub stated: Option<i64>,
@@ -72,9 +72,9 @@ pub(crate) struct Hole {
     pub provider: u32,
     /// The provider with that number; if none was announced, the current one.
     pub slot: ProviderSlot,
-    /// Place of the provider's last record with a time before it.
+    /// Place of the provider's last record with a time before the hole.
     pub last_timed: Option<u64>,
-    /// The facts in the event after it.
+    /// The facts in the event after the hole.
     pub stated: Option<StatedLoss>,
 }
 
@@ -140,7 +140,7 @@ impl State {
     }
 }
 
-/// A state and the file whose facts it takes in.
+/// A state, and the file whose facts are added to it.
 pub(super) struct Fold<'s, 'a, O> {
     pub(super) file: Words<'a, O>,
     pub(super) state: &'s mut State,
@@ -187,7 +187,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         Ok(())
     }
 
-    /// Reads the first event after a record that may tell of a loss. Other events have times of their own.
+    /// Reads the first event after a record that may describe a loss. Other events have times of their own.
     fn perhaps_loss_facts(&mut self, place: u64, first_timed: Option<u64>) {
         let state = &mut *self.state;
         if std::mem::take(&mut state.expects_loss_facts)
@@ -238,7 +238,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         key
     }
 
-    /// Returns the bytes of a text that a record refers to, with the tables as they are now.
+    /// Returns the bytes of a text that a record refers to, by the current tables.
     pub(super) fn text(&self, text: TextRef<'a>, place: u64) -> Option<&'a [u8]> {
         match text {
             TextRef::Inline(bytes) => Some(bytes),

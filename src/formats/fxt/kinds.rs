@@ -65,25 +65,25 @@ impl Sort {
             .filter(|&sort| sort <= Sort::FlowEnd)
     }
 
-    /// The specification's name of the record type.
+    /// Returns the specification's name of the record type.
     #[must_use]
     pub fn text(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.2)
     }
 
-    /// Category of the record type's own kind.
+    /// Returns the category of the record type's own kind.
     #[must_use]
     pub(crate) fn category(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.1)
     }
 
-    /// The kind of records of this type that have no names.
+    /// Returns the kind of records of this type without names.
     #[must_use]
     pub(crate) fn own_kind(self) -> KindId {
         KindId(self as u32)
     }
 
-    /// Returns the record type under which kinds are stored: record types of one class share their kinds.
+    /// Returns the record type whose kinds are used: record types of one class share their kinds.
     pub(crate) fn class(self) -> Sort {
         match self {
             drawn if (Sort::Counter..=Sort::FlowEnd).contains(&drawn) => Sort::Begin,

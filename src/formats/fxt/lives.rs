@@ -1,4 +1,4 @@
-//! Lifetimes of processes and threads in files of our own exporter, from arguments of their kernel objects.
+//! Lives of processes and threads in files of our own exporter, from arguments of their kernel objects.
 //!
 //! ```text
 //! process, thread   started_ns | ended_ns
@@ -8,10 +8,10 @@
 //!                   exec_ns | program, directory, interpreter, command: texts
 //! ```
 //!
-//! A command is its words, separated by single spaces. In a word `\ ` is a space, `\n` a line feed, `\\` a backslash
-//! and `\e` marks an empty word.
+//! A command contains its words, separated by single spaces. In a word, `\ ` is a space, `\n` a newline, `\\` a
+//! backslash, and `\e` marks an empty word.
 //!
-//! Every argument may be missing: the fact is then unknown. What follows from a lifetime is decided by `assemble`.
+//! Every argument may be missing: then the fact is unknown. `assemble` decides what follows from a life.
 
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::{Directory, ForkSort, ProcessKey, RecordedImage, RecordedLife, ThreadKey};
@@ -19,7 +19,7 @@ use crate::event::{Directory, ForkSort, ProcessKey, RecordedImage, RecordedLife,
 use crate::fxt::agreed::{command_words, fork_of_word};
 use crate::fxt::{Arg, ArgValue, TextRef};
 
-/// Lifetime facts in the arguments of one kernel object.
+/// The facts about a life in the arguments of one kernel object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ObjectLife<'a> {
     start: Option<i64>,
@@ -36,7 +36,7 @@ pub(crate) struct ObjectLife<'a> {
     interpreter: &'a [u8],
 }
 
-/// All lifetimes that a file describes; parents are koids.
+/// All lives that a file describes; parents are koids.
 #[derive(Debug, Default)]
 pub(crate) struct Lives {
     processes: Vec<(ProcessKey, Option<u64>, RecordedLife)>,
@@ -95,8 +95,7 @@ impl Lives {
         self.images.push((process, image));
     }
 
-    /// Adds all lifetimes to a directory. `process_of` maps a koid to its key; `string` interns a text in the
-    /// directory.
+    /// Adds all lives to a directory. `process_of` maps a koid to its key; `string` interns a text in the directory.
     pub(crate) fn list_into(
         &self,
         directory: &mut Directory,
@@ -124,7 +123,7 @@ impl Lives {
 }
 
 impl<'a> ObjectLife<'a> {
-    /// Reads one argument of a kernel object of our own exporter. `text_of` returns the bytes of a text, empty if the
+    /// Reads one argument of a kernel object of our own exporter. `text_of` returns the bytes of a text; none if the
     /// text is not registered.
     pub(super) fn take_in(&mut self, arg: &Arg<'a>, text_of: impl Fn(TextRef<'a>) -> &'a [u8]) {
         let text = |value| match value {

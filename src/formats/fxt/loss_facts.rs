@@ -6,8 +6,8 @@
 //! kernel object (thread "CPU n"): overwritten_events, dropped_events
 //! ```
 //!
-//! The event becomes part of the gap and is not an event of the trace. Any argument may be missing: the CPU or the
-//! count is then unknown, or the gap is before the CPU's first event or after its last.
+//! The event becomes part of the gap and is not an event of the trace. Any argument may be missing: then the CPU or the
+//! count is unknown, or the gap is before the CPU's first event or after its last.
 
 use crate::base::Timestamp;
 use crate::event::{CpuLoss, Gap};
@@ -34,7 +34,8 @@ pub(crate) struct StatedLoss {
 }
 
 impl StatedLoss {
-    /// Returns the facts of a loss that no event describes: the times in ns of its provider's events before and after it.
+    /// Returns the facts about a loss that no event describes: the times in ns of its provider's events before and
+    /// after it.
     #[must_use]
     pub fn between(from: Option<i64>, until: Option<i64>) -> StatedLoss {
         StatedLoss {

@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! magic record | { provider info | ticks per second | string | thread | kernel object | event | ... } until the end
-//! every record: header word (type, size in words, fields by type), then its words and padded texts
+//! every record: header word (type, size in words, fields that depend on the type), then its words and padded texts
 //! ```
 //!
 //! Specification: "Fuchsia trace format" of the Fuchsia project; deviations of real writers are described at the code
-//! that handles them. Opening reads the head, and a few KB at the start of each part (`borders`, `coarse`). The parts are
-//! summarised in parallel (`summary`) and folded in order (`fold`, `rare_records`, `conclude`) into string and thread
-//! tables with their places (`tables`) and names (`entities`): together the facts of the whole file (`scan`). Then the parts
-//! are read in parallel (`emit`, `events`, `scheduling`); `describe` decodes any single record again in full.
+//! that handles them. Opening reads the head, and a few KB at the start of each part (`borders`, `coarse`). The parts
+//! are summarised in parallel (`summary`) and folded in order (`fold`, `rare_records`, `conclude`) into tables of
+//! strings and threads with their places (`tables`) and names (`entities`): together they are the facts about the whole
+//! file (`scan`). Then the parts are read in parallel (`emit`, `events`, `scheduling`); `describe` decodes any single
+//! record again in full.
 //!
 //! The time axis is the trace's own clock: ticks converted to nanoseconds, even if an initialization record of four
-//! words contains the wall-clock time. Both byte orders are read, and files without the magic record.
+//! words contains the wall-clock time. Files in both byte orders, and files without the magic record, are read.
 
 mod borders;
 mod cache;

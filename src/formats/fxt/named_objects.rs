@@ -44,7 +44,7 @@ pub(crate) fn object_type_name(object_type: u64) -> &'static str {
     }
 }
 
-/// Class of all types other than process and thread. Koids are unique within a class only: some writers give a process
+/// Class of all types other than process and thread. Koids are unique only within a class: some writers give a process
 /// and its main thread the same number.
 pub(super) const OBJECT_OTHER: u64 = 0;
 

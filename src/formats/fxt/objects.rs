@@ -1,7 +1,7 @@
-//! The kernel objects that a file names, as facts about the file: the scan's objects in, rows with fields out.
+//! The kernel objects that a file names, as facts about the file: converts the scan's objects to rows with fields.
 //!
-//! Names of processes and threads are part of the model; their objects are listed only for arguments that the model has
-//! no place for.
+//! Names of processes and threads are part of the model; their objects are listed only if they have arguments that the
+//! model cannot contain.
 
 use super::fields::{Texts, field_of};
 use super::scan::Scan;
@@ -50,7 +50,7 @@ fn arguments_at<O: ByteOrder>(bytes: &[u8], scan: &Scan, place: u64) -> Option<V
     let is_ours = (providers.get(texts.slot as usize)).is_some_and(|provider| provider.is_ours());
     let args = Args::new(record, next, kernel_object::ARGS.get(header));
     let fields = args.map(|arg| FieldRef::into_field(field_of(&texts, arg)));
-    // The model has what this program writes about lives and losses.
+    // The model contains what this program writes about lives and losses.
     let ours = LIFE_ARGUMENTS.iter().chain(&[OVERWRITTEN, DROPPED]);
     let fields = fields.filter(|field| !(is_ours && ours.clone().any(|name| *name == field.name)));
     let fields: Vec<Field> = fields.collect();

@@ -1,6 +1,6 @@
 //! Records other than events, scheduling and tables: logs, blobs, userspace objects, profiler and large records.
 //!
-//! Blobs and userspace objects have no time: the fold gave each the time of the record before it.
+//! Blobs and userspace objects have no time: the fold gave each the time of the previous record.
 
 use crate::base::{ByteOrder, Location, Maybe, Severity, StringId};
 use crate::event::{LogRow, ThreadKey, Ties};
@@ -80,7 +80,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         });
     }
 
-    /// Adds an event whose time the fold took from the record before it.
+    /// Adds an event whose time is that of the previous record, found by the fold.
     fn untimed(
         &mut self,
         at: u64,
@@ -195,7 +195,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the stand-in thread of the current provider, for records without a thread.
+    /// Returns the artificial thread of the current provider, for records without a thread.
     fn provider_thread(&self) -> Maybe<ThreadKey> {
         let slot = self.cache.slot();
         self.scan

@@ -1,13 +1,13 @@
 //! Profiler records (type 10): modules, memory mappings and backtraces of a sampling profiler.
 //!
 //! ```text
-//! header: 16..19 subtype | 20..27 thread reference; ticks | [process [, thread]] | then by subtype
+//! header: 16..19 subtype | 20..27 thread reference; ticks | [process [, thread]] | then, depending on the subtype:
 //! 0 module     28..43 module id | 44..51 name bytes | 52..59 build id bytes; name, build id
 //! 1 mapping    28..43 module id | 44..46 flags; start address, length, address in the module
 //! 2 backtrace  28..35 count; that many addresses, innermost first
 //! ```
 //!
-//! Writers disagree whether an inline thread takes one word or two: the record's size decides.
+//! Writers disagree whether an inline thread is one word or two: the record's size decides.
 
 use crate::base::ByteOrder;
 use crate::fxt::layout::profiler;

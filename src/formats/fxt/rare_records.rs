@@ -1,5 +1,5 @@
 //! The records that the fold reads itself, because their meaning depends on the tables before them: providers, tick
-//! rates, objects, and blobs, whose time is that of the record before them.
+//! rates, objects; and blobs, whose time is that of the previous record.
 
 use crate::base::{ByteOrder, Severity};
 use crate::event::SEEN_UNTIL;
@@ -217,7 +217,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         }
     }
 
-    /// Reads what our own exporter states about the whole recording.
+    /// Reads the facts about the whole recording that our own exporter states.
     fn recording_facts(&mut self, args: Args<'a, O>, place: u64) {
         for arg in args {
             if let ArgValue::Int64(time) = arg.value
@@ -255,7 +255,7 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         }
     }
 
-    /// Returns an object's time of registration, in exports that omit the records before it.
+    /// Returns an object's time of registration, from exports that omit the records before it.
     fn really_at(&self, header: u64, record: Words<'a, O>, place: u64) -> Option<i64> {
         let mut next = 2 + object_owner_words(header, record);
         read_text(userspace_object::NAME.get(header), record, &mut next)?;

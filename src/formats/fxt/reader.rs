@@ -31,7 +31,7 @@ use super::sniff::{FoundOrder, Magic, likely_order_of};
 use super::summary::{SHARE, Summary, summarise};
 use super::{coarse, describe, fields, objects};
 
-/// Maximum count of blobs that the file's facts list.
+/// Maximum number of blobs in the file's facts.
 const MOST_LISTED_BLOBS: usize = 32;
 
 /// Ticks per second of a provider without a rate.
@@ -53,12 +53,12 @@ pub(crate) struct FxtReader {
 }
 
 impl FxtReader {
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.input.bytes()
     }
 
-    /// Byte order of its numbers.
+    /// Returns the byte order of the file's numbers.
     pub(crate) fn endian(&self) -> Endian {
         self.endian
     }
@@ -90,7 +90,7 @@ impl FxtReader {
         Ok(reader.in_windows(windows))
     }
 
-    /// Cuts the file into these windows, which cover it.
+    /// Cuts the file into these windows, which must cover it.
     pub(super) fn in_windows(self, windows: Vec<Window>) -> FxtReader {
         let parts = windows.iter().map(|window| Part {
             start: window.start,
@@ -103,7 +103,7 @@ impl FxtReader {
         }
     }
 
-    /// Returns whether the border of a part was guessed right.
+    /// Returns whether the border of a part was guessed correctly.
     #[cfg(test)]
     pub(super) fn starts_at_its_border(&self, part: u32, range: &PartRange) -> bool {
         let window = self.windows.get(part as usize);
@@ -317,7 +317,7 @@ impl Stream for FxtReader {
             Endian::Little => end.conclude::<Little>(bytes, job),
             Endian::Big => end.conclude::<Big>(bytes, job),
         }?;
-        // Events are decoded with the tables that the parts were read with, also if they are read repeatedly.
+        // Events are decoded with the tables with which the parts were read, even if the parts are read again.
         Ok(Arc::clone(self.found.get_or_init(|| Arc::new(scan))))
     }
 

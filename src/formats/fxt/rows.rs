@@ -1,7 +1,7 @@
 //! Collects the events of one part in file order, then writes its columns in time order.
 //!
 //! Providers write their buffers in turns, so a part contains several interleaved streams. Each event is stored with
-//! the index of its typed row; one walk in time order then fills columns of exact length that need no sorting. The
+//! the index of its typed row; then one pass in time order fills columns of exact length that need no sorting. The
 //! allocations are reused for the next part.
 
 use rustc_hash::FxHashMap;
@@ -15,8 +15,8 @@ use crate::event::{
 
 use super::kinds::Sort;
 
-/// An event. `detail` depends on the record type: a mark's label (ends have `END_BIT`), else the index of its typed
-/// row.
+/// An event. `detail` depends on the record type: for a mark it is the label (ends have `END_BIT`), otherwise the index
+/// of the typed row.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Offset from the part's start, in 8-byte words.
@@ -27,7 +27,7 @@ struct Row {
     sort: Sort,
 }
 
-/// An event to be added. See [`Row`] for its detail.
+/// An event to be added. See [`Row`] for the meaning of `detail`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewEvent {
     /// Time in ns.
@@ -66,20 +66,20 @@ pub struct Rows {
     span: (i64, i64),
     last_time: i64,
     sorter: Sorter,
-    /// Events by group: (event index in the columns, detail), in time order.
+    /// Events by group, in time order: (event index in the columns, detail).
     sorted: [Vec<(u32, u32)>; GROUP_COUNT],
     pub completes: Vec<Complete>,
-    /// Measured durations of some of `completes`, by index.
+    /// The measured durations of some of `completes`, by index.
     pub measured: FxHashMap<u32, i64>,
     pub asyncs: Vec<AsyncMark>,
     pub samples: Vec<Sample>,
     pub flows: Vec<FlowMark>,
     pub switches: Vec<Switch>,
     pub wakeups: Vec<Wakeup>,
-    /// State facts of some of `switches`, and of `wakeups`, by index.
+    /// The state facts of some of `switches`, and of some of `wakeups`, by index.
     pub state_facts: [FxHashMap<u32, StateFacts>; 2],
     pub logs: Vec<LogRow>,
-    /// Which of the events begin or end an item that an export cut, by index in `rows`.
+    /// The events that begin or end an item that an export cut, by index in `rows`.
     pub cuts: FxHashMap<u32, CutSide>,
     /// CPUs of some events: (index in `rows`, CPU), sorted by index.
     pub cpus: Vec<(u32, u16)>,
@@ -110,7 +110,7 @@ impl Rows {
         self.cpus.clear();
     }
 
-    /// The index that the next event will have in `rows`.
+    /// Returns the index that the next event will have in `rows`.
     #[inline]
     pub(crate) fn next_event(&self) -> u32 {
         self.rows.len() as u32

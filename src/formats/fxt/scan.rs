@@ -1,6 +1,6 @@
 //! Facts of the whole file, found before its events are read: tables, names, losses, and times of records without one.
 //!
-//! Made by `fold` and `conclude`; then shared by the parts that are read and by the decoding of single records.
+//! Built by `fold` and `conclude`; then used by all parts and for decoding single records.
 
 use crate::base::{ByteOrder, Diagnostics, Timestamp};
 use crate::event::{CpuLoss, Gap};
@@ -10,7 +10,7 @@ use crate::fxt::words::{Words, without_nuls};
 use super::entities::Entities;
 use super::tables::Tables;
 
-/// See the module's documentation.
+/// The facts; see the module's documentation.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     /// Strings, threads, rates and providers by place.
@@ -23,11 +23,11 @@ pub(crate) struct Scan {
     pub gaps: Vec<GapAt>,
     /// Places of the events that only describe one of `gaps`, in file order; see `loss_facts`.
     pub loss_facts: Vec<u64>,
-    /// Count of events that each CPU lost, in files of our own exporter.
+    /// Numbers of events that each CPU lost, in files of our own exporter.
     pub cpu_losses: Vec<CpuLoss>,
     /// Userspace objects, sorted.
     pub objects: Vec<NamedPointer>,
-    /// Places of large and small blobs, in file order.
+    /// Places of blobs and of large records with blobs, in file order.
     pub blobs: Vec<u64>,
     /// The last moment of the recording in ns, in files of our own exporter.
     pub seen_until: Option<i64>,
@@ -89,7 +89,7 @@ impl Scan {
         self.untimed.get(found.ok()?).map(|row| row.time)
     }
 
-    /// Heap bytes of the tables.
+    /// Returns the heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let lists = self.untimed.capacity() * size_of::<ShownAt>()

@@ -11,8 +11,8 @@
 //!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`)
 //! ```
 //!
-//! A thread is idle in the older form if its process koid and priority are 0, in the newer form if its weight is the
-//! smallest int32. Idle threads have no runs: they become `ThreadKey::IDLE`.
+//! A thread is the idle thread if its process koid and priority are 0 (older form), or if its weight is the smallest
+//! int32 (newer form). Idle threads have no runs: they become `ThreadKey::IDLE`.
 
 use crate::base::{Location, Maybe, Severity};
 use crate::event::{
@@ -205,7 +205,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         Some(())
     }
 
-    /// Notes whether an argument states that our own exporter cut the run or state that begins or ends with the next event.
+    /// Adds a cut if the argument states that our own exporter cut the run or state that begins or ends with the next
+    /// event. Returns whether it does.
     fn is_cut_by(&mut self, arg: &Arg<'f>, at: u64) -> bool {
         let side = match self.out.ties {
             Ties::First => self.cut_by(arg, at),

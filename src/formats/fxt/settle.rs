@@ -1,5 +1,6 @@
-//! Corrects what depends on the order in which parts were read, after all were read: the numbers of threads that the
-//! fold did not find. Threads are numbered in sorted order. Nearly all files have no such threads, and are left unchanged.
+//! After all parts were read, corrects what depends on the order in which they were read: the numbers of threads that
+//! the fold did not find. These threads are numbered in sorted order. Most files have no such threads and are left
+//! unchanged.
 
 use crate::event::{AsyncScope, LaneColumns, SeriesScope, ThreadKey};
 

@@ -10,15 +10,15 @@ use crate::fxt::layout::{
 };
 use crate::fxt::words::{Words, size_bytes};
 
-/// How many plausible records in a row a file without magic record needs to be detected as FXT.
+/// Minimum number of consecutive plausible records in a file without magic record.
 const MIN_RECORDS: usize = 3;
-/// The same minimum if records of unspecified types are among them.
+/// Minimum number of consecutive plausible records if some have unspecified types.
 const MIN_BESIDE_UNKNOWN: usize = 8;
-/// How many known records are needed for each unknown one.
+/// Minimum number of known records for each unknown one.
 const KNOWN_PER_UNKNOWN: usize = 3;
 const MOST_RECORDS: usize = 64;
 
-/// Detects FXT in a file's head: certain with the magic record, possible with plausible records in a row.
+/// Detects FXT in a file's head: certain with the magic record, possible with consecutive plausible records.
 #[must_use]
 pub fn sniff(head: &[u8]) -> Sniff {
     match order_of(head) {
@@ -96,9 +96,9 @@ pub(crate) fn likely_order_of(head: &[u8]) -> Option<FoundOrder> {
 /// Counts of the records at the start of a file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Chain {
-    /// How many follow the specification.
+    /// Number of records that follow the specification.
     known: usize,
-    /// How many have an unspecified type.
+    /// Number of records with an unspecified type.
     unknown: usize,
     /// Whether an impossible record follows.
     is_broken: bool,
@@ -123,12 +123,12 @@ fn chain<O: ByteOrder>(head: &[u8]) -> Chain {
         let Some(header) = file.from((at / 8) as usize).get(0) else {
             break;
         };
-        // Zeros may pad the end.
+        // The end of the file may be padded with zeros.
         let Some(size) = size_bytes(header) else {
             break;
         };
         let Some(record) = file.record_at(at) else {
-            // The first large record may extend past the head.
+            // The first large record may end after the head.
             chain.known += usize::from(is_large(header));
             break;
         };
@@ -152,7 +152,7 @@ fn is_large(header: u64) -> bool {
         && header >> 40 <= 1
 }
 
-/// Returns whether the record's type has no meaning in the specification (yet).
+/// Returns whether the specification does not define the record's type (yet).
 fn is_unknown(header: u64) -> bool {
     match RECORD_TYPE.get(header) {
         record_type::METADATA => !matches!(metadata::KIND.get(header), 1..=4),

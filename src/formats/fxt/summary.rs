@@ -1,7 +1,7 @@
-//! Summarises a part without the parts before it: hops over its records and keeps those whose meaning depends on what
-//! came before (facts, in file order), and the threads that it names.
+//! Summarises a part without the parts before it: reads the headers of its records, and keeps those whose meaning
+//! depends on what came before (facts, in file order), and the threads that it names.
 //!
-//! A fact takes 8 bytes; its thread, its koid or its time is the next one in a list of its own:
+//! A fact takes 8 bytes; its thread, koid or time is the next element of a list of its own:
 //!
 //! ```text
 //! facts: string 7 | thread 3 | pair | record | scheduled | ...     pairs: (process, thread), for `thread` and `pair`
@@ -20,7 +20,7 @@ use crate::fxt::layout::{
 use crate::fxt::words::{Words, fetch_ahead, size_bytes};
 
 const CHECK_BYTES: u64 = 1 << 20;
-/// The summaries are about one in this many of the bytes' progress; reading is the rest.
+/// The summaries count as one part in this number of the progress; reading counts as the others.
 pub(crate) const SHARE: u64 = 8;
 
 /// A process and one of its threads, by their koids.
@@ -43,9 +43,9 @@ pub(crate) enum What {
     Pair,
     /// The first scheduling record of the part with this thread koid.
     Scheduled,
-    /// A record to be read again when the tables before it are known: there are few.
+    /// A record that must be read again when the tables before it are known; there are few.
     Record,
-    /// An event that may describe the loss before it, see `loss_facts`.
+    /// An event that may describe the loss before it; see `loss_facts`.
     MayDescribeLoss,
     /// A scheduling record: the events after it cannot describe the loss before it.
     NoLossFacts,
@@ -56,16 +56,16 @@ pub(crate) enum What {
 pub(crate) struct Fact {
     /// Offset of the record from the start of the summary, in words.
     words: u32,
-    /// What it is.
+    /// The kind of fact.
     pub what: What,
 }
 
 /// Summary of the records from a record border to the first border of the next part.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
-    /// Place of the first record; `None` if no border was found in the part, which is then not summarised.
+    /// Offset of the first record; `None` if no border was found in the part, which is then not summarised.
     pub start: Option<u64>,
-    /// Place after the last record.
+    /// Offset after the last record.
     pub end: u64,
     /// Whether no record can be read after `end`.
     pub is_last: bool,
@@ -75,9 +75,9 @@ pub(crate) struct Summary {
     pub pairs: Vec<Pair>,
     /// The thread koids of facts.
     pub koids: Vec<u64>,
-    /// By `Record` fact: place of the last record of the part with a time before it.
+    /// For each `Record` fact, the place of the part's last record with a time before it.
     pub timed: Vec<Option<u64>>,
-    /// Place of the first record with a time. Events that may describe a loss are not counted, here and in `timed`.
+    /// Place of the first record with a time. Here and in `timed`, events that may describe a loss are not counted.
     pub first_timed: Option<u64>,
     /// Place of the last record with a time.
     pub last_timed: Option<u64>,
@@ -114,16 +114,17 @@ struct Summariser<O> {
     order: PhantomData<O>,
     start: u64,
     found: Summary,
-    /// Whether the next event may describe the loss before it. At first it may: a loss may end the part before.
+    /// Whether the next event may describe the loss before it. Initially `true`, because the previous part may end with
+    /// a loss.
     may_describe_loss: bool,
-    /// All threads of `found.pairs`; the recent ones need no look-up.
+    /// All threads of `found.pairs`; recent threads need no look-up here.
     pairs: FxHashSet<Pair>,
     recent_pairs: Vec<Option<Pair>>,
     koids: FxHashSet<u64>,
     recent_koids: Vec<Option<u64>>,
 }
 
-/// Number of recent threads; they are found by the upper bits of a product.
+/// Number of recent threads, which are found by the upper bits of a product.
 pub(crate) const RECENT_COUNT: usize = 256;
 
 /// Returns the index of a koid in a table of [`RECENT_COUNT`] entries.
@@ -332,7 +333,7 @@ impl<O: ByteOrder> Summariser<O> {
         }
     }
 
-    /// Reads a record other than event, scheduling and string. Returns whether it has a time.
+    /// Reads a record that is not an event, scheduling or string record. Returns whether it has a time.
     fn rare(&mut self, header: u64, record: Words<'_, O>, at: u64) -> bool {
         match RECORD_TYPE.get(header) {
             record_type::THREAD => {

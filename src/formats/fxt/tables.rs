@@ -1,13 +1,14 @@
 //! Meaning of indices and tick rates, by provider and place in the file.
 //!
 //! Real writers overwrite table entries all the time. So each index keeps the places of all records that registered it
-//! (only the place of a text is kept), and a look-up returns the last one before a place. A provider that is announced
-//! again starts with empty tables, as a new entry of `providers`.
+//! (only the place of a text is stored), and a look-up returns the last one before a place. A provider that is
+//! announced again starts with empty tables, as a new element of `providers`.
 //!
-//! Records before the first provider is named belong to the implicit provider 0. A provider that has not registered a
-//! rate, string or thread of its own yet uses those of provider 0: writers rely on it.
+//! Records before the first announced provider belong to the implicit provider 0. Until a provider has registered a
+//! rate, string or thread of its own, it uses those of provider 0: some writers rely on this.
 //!
-//! 3 of the 50 FXT files of the corpus have providers that use those of provider 0, 2 have records of unknown providers.
+//! Of the 50 FXT files of the corpus, 3 have providers that use those of provider 0, and 2 have records of unknown
+//! providers.
 
 use rustc_hash::FxHashMap;
 
@@ -36,13 +37,13 @@ pub struct Provider {
 }
 
 impl Provider {
-    /// Place of the first string record, if any.
+    /// Returns the place of the first string record, if there is one.
     #[must_use]
     pub(crate) fn first_string(&self) -> Option<u64> {
         self.first_string
     }
 
-    /// Place of the first thread record, if any.
+    /// Returns the place of the first thread record, if there is one.
     #[must_use]
     pub(crate) fn first_thread(&self) -> Option<u64> {
         self.first_thread
@@ -54,7 +55,7 @@ impl Provider {
         self.name.starts_with(OWN_PROVIDER.as_bytes())
     }
 
-    /// Tick rates, each with the place from which it is valid.
+    /// Returns the tick rates, each with the place from which it is valid.
     #[must_use]
     pub(crate) fn rates(&self) -> &[(u64, TickScale)] {
         &self.rates
@@ -95,9 +96,9 @@ fn last_before<T: Copy>(list: &[T], place: u64, place_of: impl Fn(&T) -> u64) ->
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValidAt<T> {
     pub value: T,
-    /// It is valid after this place,
+    /// The value is valid after this place,
     pub after: u64,
-    /// up to and at this one.
+    /// and up to this one, inclusive.
     pub until: u64,
 }
 
@@ -109,7 +110,7 @@ impl<T> ValidAt<T> {
     }
 }
 
-/// Returns what [`last_before`] returns, and at which places it does.
+/// Returns the result of [`last_before`], and the places for which the result is the same.
 fn valid_at<T: Copy>(list: &[T], place: u64, place_of: impl Fn(&T) -> u64) -> Option<ValidAt<T>> {
     let next = list.partition_point(|entry| place_of(entry) < place);
     let value = *list.get(next.checked_sub(1)?)?;
@@ -120,7 +121,7 @@ fn valid_at<T: Copy>(list: &[T], place: u64, place_of: impl Fn(&T) -> u64) -> Op
     })
 }
 
-/// Returns whether the first own registration is before `place`.
+/// Returns whether the provider's first own registration is before `place`.
 fn has_before(first: Option<u64>, place: u64) -> bool {
     first.is_some_and(|first| first < place)
 }
@@ -133,14 +134,14 @@ impl Tables {
         announced.map_or(place, |first| first.place.min(place))
     }
 
-    /// All providers; the first is the implicit provider.
+    /// Returns all providers; the first is the implicit provider.
     #[must_use]
     pub fn providers(&self) -> &[Provider] {
         &self.providers
     }
 
     /// Returns how complete slices with the same start nest: our own exporter writes the outer slice first. In files of
-    /// our own exporter the other providers register nothing, unless it copied their records.
+    /// our own exporter, other providers register nothing unless the exporter copied their records.
     #[must_use]
     pub(crate) fn ties(&self) -> Ties {
         let is_ours = |provider: &&Provider| provider.is_ours();
@@ -159,8 +160,8 @@ impl Tables {
         }
     }
 
-    /// Returns whether our own exporter encoded the records from a trace's rows, so that categories imply the kinds of
-    /// slices. It is not so in a copy of another program's records.
+    /// Returns whether our own exporter wrote the records from the rows of a trace, so that categories imply the kinds
+    /// of slices. This is not so in a copy of another program's records.
     #[must_use]
     pub(crate) fn is_own(&self) -> bool {
         let mut all = self.providers.iter().skip(1);
@@ -174,8 +175,8 @@ impl Tables {
         all.any(encodes) && !others().any(registers)
     }
 
-    /// Announces a provider, which is current from `place` on. It keeps the tick rate of an earlier announcement and
-    /// nothing else. Returns its slot.
+    /// Announces a provider, which is current from `place`. The provider keeps only the tick rate of an earlier
+    /// announcement. Returns its slot.
     pub(crate) fn announce(&mut self, place: u64, id: u32, name: &[u8]) -> ProviderSlot {
         let earlier = self.latest.get(&id).copied();
         let rates = earlier
@@ -194,7 +195,7 @@ impl Tables {
         slot
     }
 
-    /// Makes the provider with this id current from `place` on; `None` if it was never announced. The implicit provider
+    /// Makes the provider with this id current from `place`; `None` if it was never announced. The implicit provider
     /// needs no announcement.
     pub(crate) fn switch(&mut self, place: u64, id: u32) -> Option<ProviderSlot> {
         let slot = match self.latest.get(&id) {
@@ -248,7 +249,7 @@ impl Tables {
         provider.first_thread.get_or_insert(place);
     }
 
-    /// Sets the tick rate of a provider from `place` on.
+    /// Sets the tick rate of a provider from `place`.
     pub(crate) fn add_rate(&mut self, slot: ProviderSlot, place: u64, scale: TickScale) {
         if let Some(provider) = self.providers.get_mut(slot as usize) {
             provider.rates.push((place, scale));
@@ -280,8 +281,8 @@ impl Tables {
         last_before(list, last, |&registered| registered)
     }
 
-    /// Returns where the string record for `index` is valid that `string_at` returns; `None` if there is none, or it is
-    /// of another provider.
+    /// Returns the place of the string record that `string_at` returns, and the places for which it is valid; `None` if
+    /// there is none, or if it belongs to another provider.
     pub(crate) fn own_string_at(
         &self,
         slot: ProviderSlot,
@@ -294,7 +295,7 @@ impl Tables {
         has_before(own.first_string, place).then_some(found)
     }
 
-    /// Returns the provider of the record at `place`, and of which other records.
+    /// Returns the provider of the record at `place`, and the places for which it is the same.
     pub(crate) fn provider_valid_at(&self, place: u64) -> Option<ValidAt<ProviderSlot>> {
         let found = valid_at(&self.switches, place, |entry| entry.0)?;
         Some(ValidAt {
@@ -328,7 +329,7 @@ impl Tables {
             .map_or(TickScale::NANOSECONDS, |(_, scale)| scale)
     }
 
-    /// Heap bytes of the tables.
+    /// Returns the heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let providers: u64 = self.providers.iter().map(Provider::memory_bytes).sum();

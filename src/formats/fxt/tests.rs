@@ -148,7 +148,7 @@ fn a_cancelled_job_stops() {
 fn sizes_in_a_file_are_no_promises() {
     let huge = [
         Number(MAGIC),
-        // A large record of 32 GiB, then nothing.
+        // A large record of 32 GiB without contents.
         Number(15 | 0xffff_ffff << 4),
         Number(0),
     ];
@@ -157,7 +157,7 @@ fn sizes_in_a_file_are_no_promises() {
     assert_eq!(opened.gathered().diagnostics.count_of("cut_record"), 1);
     let blob = [
         Number(MAGIC),
-        // A blob that claims 32,767 bytes in a record of two words; 99 arguments' worth of nothing.
+        // A blob that claims 32,767 bytes in a record of two words, and a record with too many arguments.
         Number(5 | 2 << 4 | 0x7fff << 32),
         Number(7),
         Number(4 | 2 << 4 | 1 << 16 | 15 << 20 | 1 << 24),
@@ -214,7 +214,7 @@ fn exercise(bytes: Vec<u8>) {
             let _ = described(reader, EventRef::new(part, row));
         }
     }
-    // Places that no event has must not hurt either.
+    // Places without an event must not cause a panic either.
     for place in [0, 3, 8, length as u64, u64::MAX] {
         let _ = described(
             reader,
@@ -278,7 +278,7 @@ fn damaged_files_never_panic() {
     }
 }
 
-/// Points with more names than 2 bytes can number, and wakeups by threads that no summary meets.
+/// Returns points with more names than 2 bytes can number, and wakeups by threads that no summary contains.
 fn many_names() -> Vec<u8> {
     let mut bytes = MAGIC.to_le_bytes().to_vec();
     let mut words = |words: &[u64]| bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
@@ -359,7 +359,7 @@ fn what_is_called_how_does_not_depend_on_the_order_in_which_parts_are_read() {
     assert!(forward == read_in_order(&[1, 0], settles));
     let named = forward.iter().filter(|(name, _)| name.starts_with('n'));
     assert_eq!(named.count(), 100_000);
-    // Without it, it does.
+    // Without settling, the results differ.
     let unsettled = |_: &Scan, _: &mut [LaneColumns]| {};
     assert!(read_in_order(&[0, 1], unsettled) != read_in_order(&[1, 0], unsettled));
 }
@@ -372,7 +372,7 @@ fn a_cancelled_fold_gives_up_within_its_part() {
     let summary = || reader.summarise(0, &job).unwrap();
     let mut state = reader.first_state();
     assert!(reader.fold(&mut state, 0, summary(), &cancelled).is_err());
-    // Where the records of the part before end elsewhere, the fold summarises the part.
+    // If the records of the previous part end elsewhere, the fold summarises the part.
     let mut state = reader.first_state();
     let unknown = super::summary::Summary::default();
     assert!(reader.fold(&mut state, 0, unknown, &cancelled).is_err());
@@ -381,7 +381,7 @@ fn a_cancelled_fold_gives_up_within_its_part() {
     assert!(reader.conclude(state, &cancelled).is_err());
 }
 
-/// Everything that is read of a file, as text; it must not depend on the parts.
+/// Returns everything that is read from a file, as text that must not depend on the parts.
 fn everything(reader: &FxtReader) -> String {
     let job = Job::default();
     let Started { starts, whole, .. } = start(reader, &job).unwrap();
@@ -425,7 +425,7 @@ fn everything(reader: &FxtReader) -> String {
     format!("{events:?} {gaps:?} {diagnostics:?} {threads:?} {processes:?} {lives:?} {facts:?}")
 }
 
-/// Small files of all sorts, whole and damaged.
+/// Returns small files of many kinds, whole and damaged.
 fn small_files() -> Vec<Vec<u8>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut files = vec![encoded(SMALL, Endian::Little), encoded(SMALL, Endian::Big)];
@@ -449,7 +449,7 @@ fn parts_cut_anywhere_say_the_same() {
         let expected = everything(&FxtReader::open_in_parts(input(), u64::MAX).unwrap());
         let in_parts = FxtReader::open_in_parts(input(), 1 << 14).unwrap();
         assert!(everything(&in_parts) == expected);
-        // Windows that start inside records, and are said to start at borders.
+        // Windows that start inside records but claim to start at borders.
         for part_bytes in [8, 40, 104, 1000, 10_000] {
             let length = bytes.len() as u64;
             if length / part_bytes > 3_000 {
@@ -476,7 +476,7 @@ fn parts_begin_where_their_borders_are_guessed() {
     let reader = FxtReader::open_in_parts(input, 1 << 16).unwrap();
     let ranges = start(&reader, &Job::default()).unwrap().starts;
     assert!(ranges.len() > 100);
-    // Otherwise a part is summarised twice, the second time by the fold.
+    // Otherwise the fold summarises a part a second time.
     assert!(
         ranges
             .iter()
@@ -510,7 +510,7 @@ fn a_record_longer_than_parts_leaves_them_empty() {
 #[test]
 fn opening_reads_the_head_only() {
     let mut bytes = many_names();
-    // A word of zeroes and an unknown record, far behind the head.
+    // A zero word and an unknown record, far after the head.
     let words = [0_u64, 12 | 1 << 4];
     bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     let job = Job::default();

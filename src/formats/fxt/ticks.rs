@@ -1,7 +1,7 @@
-//! Converts clock ticks to nanoseconds: exact, rounded down, and without a division.
+//! Converts clock ticks to nanoseconds: exactly, rounded down, and without a division.
 //!
-//! `ticks * numerator / denominator` is estimated by a 64.64 fixed-point product, which is at most one too small, and
-//! corrected by the remainder. So errors do not accumulate at any rate.
+//! `ticks * numerator / denominator` is estimated by a 64.64 fixed-point product, which is too small by at most one,
+//! and corrected by the remainder. So errors do not accumulate at any rate.
 
 /// A provider's tick rate, prepared for conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +55,11 @@ impl TickScale {
         self.ticks_per_second
     }
 
-    /// Returns the time of a tick in ns; `None` if it is outside the axis, or the rate is 0.
+    /// Returns the time of a tick in ns; `None` if it is outside the time axis, or the rate is 0.
     #[inline]
     #[must_use]
     pub(crate) fn nanos(&self, ticks: u64) -> Option<i64> {
-        // Only at rates of 2^63 and more does the remainder overflow 64 bits.
+        // The remainder exceeds 64 bits only at rates of 2^63 and above.
         if self.denominator.wrapping_sub(1) >= (1 << 63) - 1 {
             return self.nanos_of_odd_rate(ticks);
         }

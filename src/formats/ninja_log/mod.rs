@@ -1,19 +1,19 @@
-//! `.ninja_log`: the text in which ninja keeps what it built, versions 5 to 7.
+//! `.ninja_log`: the text in which ninja stores what it built, versions 5 to 7.
 //!
 //! ```text
 //! # ninja log v5
 //! <start> TAB <end> TAB <mtime> TAB <output> TAB <hash of the command>      ms since ninja started; ns since 1970
 //! ```
 //!
-//! A line is written when its command has ended, so within one run of ninja the ends do not decrease: a line that ended
-//! before the line above it starts another run. Runs are shown one after the other, as their times all count from the
-//! start of ninja. Lines of one run with equal times and hash are outputs of one command. Only commands that succeeded
-//! are in the log, and neither their words nor their inputs.
+//! A line is written when its command ends, so within one run of ninja the end times do not decrease: a line with an
+//! earlier end than the previous line starts another run. Runs are shown one after the other, because all times count
+//! from the start of ninja. Lines of one run with equal times and hash are outputs of one command. The log contains
+//! only commands that succeeded, without their words and inputs.
 //!
-//! The modification time is that of the output up to version 5, and the start of the command from version 6 on: it
-//! shows when ninja started, to a few ms. ninja rewrites a log that has grown to three times the number of outputs; its
-//! lines have then lost their order, and are grouped into runs by the start of ninja. Outputs that a command left as
-//! they were (`restat`) have an earlier modification time, and can form a run of their own there.
+//! Up to version 5, the modification time is that of the output; from version 6 on, it is the start of the command. It
+//! shows when ninja started, within a few ms. ninja rewrites a log that has grown to three times the number of outputs;
+//! its lines are then out of order, and are grouped into runs by the start of ninja. Outputs that a command left
+//! unchanged (`restat`) have an earlier modification time, and may form a separate run then.
 
 mod runs;
 
@@ -47,9 +47,9 @@ const LOG: LogFormat = LogFormat {
     fields,
 };
 
-/// How the first line begins.
+/// The start of the first line.
 const MAGIC: &[u8] = b"# ninja log v";
-/// At most this much is read for one command.
+/// Maximum number of bytes that are read for one command.
 const MOST_BYTES: usize = 1 << 16;
 
 fn sniff(head: &[u8]) -> Sniff {
@@ -59,7 +59,7 @@ fn sniff(head: &[u8]) -> Sniff {
     }
 }
 
-/// Returns the columns of the line at `place`, with the outputs in the lines after it that are of the same command.
+/// Returns the columns of the line at `place`, with the outputs in the following lines of the same command.
 fn fields(text: &[u8], place: u64) -> Vec<Field> {
     let near = text_at(text, place, MOST_BYTES).unwrap_or_default();
     let mut lines = near.split(|byte| *byte == b'\n').map_while(Line::parse);

@@ -12,9 +12,11 @@ use crate::formats::text_end::note_cut_line;
 const NS_PER_MS: i64 = 1_000_000;
 /// The first version whose modification times are the starts of commands.
 const STARTS_AS_MTIMES: u32 = 6;
-/// Modification times before this, in ns, are not times of day: ninja writes 0 for an unknown time, and old versions wrote seconds.
+/// Smaller modification times, in ns, are not times of day: ninja writes 0 for an unknown time, and old versions wrote
+/// seconds.
 const EARLIEST_MTIME: i64 = 100_000_000_000_000_000;
-/// Runs of ninja in one folder cannot overlap; by how much they may seem to, as ninja's start is known to some ms only.
+/// Runs of ninja in one folder cannot overlap; they may seem to by this much, because ninja's start is known only to a
+/// few ms.
 const SLACK_NS: i64 = 1_000_000_000;
 
 /// One line of the log.
@@ -37,14 +39,14 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// Returns the columns of a line; `None` if it has others.
+    /// Returns the columns of a line; `None` if it has other columns.
     pub(super) fn parse(line: &'a [u8]) -> Option<Line<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let mut columns = line.splitn(4, |byte| *byte == b'\t');
         let start_ms = number(columns.next()?)?;
         let end_ms = number(columns.next()?)?;
         let mtime = number(columns.next()?)?;
-        // A path may contain tabs, a hash cannot.
+        // A path may contain tabs; a hash cannot.
         let rest = columns.next()?;
         let tab = memchr::memrchr(b'\t', rest)?;
         let (output, hash) = rest.split_at_checked(tab)?;
@@ -67,13 +69,13 @@ impl<'a> Line<'a> {
         key(self) == key(other) && self.hash == other.hash
     }
 
-    /// Returns whether the times are ones that a build can have: under a century.
+    /// Returns whether the times are possible for a build: less than a century.
     fn fits(&self) -> bool {
         const MOST_MS: i64 = 100 * 366 * 86_400_000;
         self.start_ms > -MOST_MS && self.end_ms < MOST_MS
     }
 
-    /// When ninja started, ns since the Unix epoch, as far as this line shows.
+    /// Returns when ninja started, in ns since the Unix epoch, as estimated from this line.
     fn ninja_start(&self, version: u32) -> Option<i64> {
         if self.mtime < EARLIEST_MTIME {
             return None;
@@ -93,7 +95,7 @@ fn number(text: &[u8]) -> Option<i64> {
 /// Returns the version in the first line.
 ///
 /// # Errors
-/// Errors if this is a version that has other columns.
+/// Errors if this version has other columns.
 pub(super) fn version(text: &[u8]) -> Result<u32, ReadError> {
     let rest = text.strip_prefix(MAGIC).unwrap_or_default();
     let digits = rest.split(|byte| !byte.is_ascii_digit()).next();
@@ -158,7 +160,7 @@ pub(super) fn read(text: &[u8], job: &Job) -> Result<Log, ReadError> {
     Ok(log)
 }
 
-/// Returns the lines of each run of ninja, in order of time.
+/// Returns the lines of each run of ninja, in time order.
 fn runs<'a>(all: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
     let runs: Vec<&[Line<'a>]> = all
         .chunk_by(|above, below| below.end_ms >= above.end_ms)
@@ -174,12 +176,12 @@ fn runs<'a>(all: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
     let pairs = starts.iter().zip(starts.iter().skip(1));
     match pairs.zip(&runs).all(|(pair, run)| is_after(pair, run)) {
         true => runs.into_iter().map(<[Line<'a>]>::to_vec).collect(),
-        // A run starts before the end of the run above it: the lines have lost their order.
+        // If a run starts before the end of the previous one, the lines are out of order.
         false => by_start(all, version),
     }
 }
 
-/// Groups lines that are in no order by the time at which their run of ninja started.
+/// Groups lines that are out of order by the time at which their run of ninja started.
 fn by_start<'a>(lines: &[Line<'a>], version: u32) -> Vec<Vec<Line<'a>>> {
     let mut timed: Vec<(Option<i64>, Line<'a>)> = lines
         .iter()
@@ -199,9 +201,9 @@ fn in_order_of_ends(mut lines: Vec<Line<'_>>) -> Vec<Line<'_>> {
     lines
 }
 
-/// Returns when ninja started, ns since the Unix epoch: of modification times of outputs the latest possible, as an
-/// output is not written after its command's end; of starts of commands the median, as both clocks tick in steps of
-/// some ms.
+/// Returns when ninja started, in ns since the Unix epoch. From modification times of outputs, the latest estimate is
+/// used, because an output is not written after the end of its command; from starts of commands the median, because
+/// both clocks advance in steps of a few ms.
 fn ninja_start(run: &[Line<'_>], version: u32) -> Option<i64> {
     let mut starts: Vec<i64> = run
         .iter()
@@ -228,7 +230,7 @@ fn facts(runs: usize, wall_clock: Option<i64>) -> Vec<Fact> {
     facts
 }
 
-/// Returns the build of a run that starts at `start_ns` on the axis.
+/// Returns the build of a run that starts at `start_ns` on the time axis.
 fn build(run: &[Line<'_>], start_ns: i64) -> Build {
     let time = |ms: i64| start_ns.saturating_add(ms.saturating_mul(NS_PER_MS));
     // Outputs of one command: its first line, and their number.
@@ -271,7 +273,7 @@ fn build(run: &[Line<'_>], start_ns: i64) -> Build {
     }
 }
 
-/// The kind of an output: the ending of its name, or `target`.
+/// Returns the kind of an output: the extension of its name, or `target`.
 fn category(output: &[u8]) -> &[u8] {
     let name = output.rsplit(|byte| *byte == b'/').next().unwrap_or(output);
     let dot = memchr::memrchr(b'.', name).filter(|&at| at > 0);

@@ -1,4 +1,4 @@
-//! Lines become runs and targets.
+//! Lines are read as runs and targets.
 
 use super::runs::{Line, read, version};
 use super::*;
@@ -9,7 +9,7 @@ fn builds(text: &str) -> Vec<Build> {
     read(text.as_bytes(), &Job::default()).unwrap().builds
 }
 
-/// Name, start and end (ms) of each target of each run.
+/// Returns name, start and end (ms) of each target of each run.
 fn targets(text: &str) -> Vec<Vec<(String, i64, i64)>> {
     let target = |unit: &crate::formats::build_units::Unit| {
         let name = String::from_utf8_lossy(&unit.name).into_owned();

@@ -1,4 +1,4 @@
-//! Effects of a finished call: created a process, ran a program, opened or renamed a file.
+//! The effects of a finished call, for example that it created a process, ran a program, or opened or renamed a file.
 
 use super::dialect::Dialect;
 use super::emit::Emitter;
@@ -13,7 +13,7 @@ use crate::event::{DirectorySort, FileOp, FileRow, ForkSort, Life, LifeRow, Thre
 
 /// Maximum number of arguments of a program that are kept.
 const MOST_ARGUMENTS: usize = 4096;
-/// Maximum length of a path or argument that is kept, bytes.
+/// Maximum length of a path or argument that is kept, in bytes.
 const MOST_TEXT: usize = 1 << 16;
 
 /// Returns whether calls of this name have effects beyond their own slice.
@@ -62,7 +62,7 @@ pub(crate) fn acts(name: &[u8]) -> bool {
 /// The kernel's CLONE_THREAD.
 const CLONE_THREAD: i64 = 0x10000;
 
-/// Returns whether a fork creates a thread, from its parameters: flags are words, or numbers (`-X raw`), or both.
+/// Returns whether a fork creates a thread, from its parameters: flags are words, numbers (`-X raw`), or both.
 #[must_use]
 pub(crate) fn fork_sort(text: &[u8]) -> ForkSort {
     let flags = memchr::memmem::find(text, b"flags=").and_then(|at| text.get(at + 6..));
@@ -137,7 +137,7 @@ pub(crate) enum Forks {
     New,
 }
 
-/// Records the effects of a call. `text` is everything after its opening parenthesis.
+/// Adds the effects of a call. `text` is everything after its opening parenthesis.
 pub fn act(
     emitter: &mut Emitter<'_>,
     event: u32,
@@ -248,7 +248,7 @@ fn exec(
     });
 }
 
-/// `prctl(PR_SET_NAME, "name")`.
+/// Adds the name in `prctl(PR_SET_NAME, "name")`.
 fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     // `-X raw` prints the number, `-X verbose` both.
     const PR_SET_NAME: i64 = 15;
@@ -265,7 +265,7 @@ fn rename_thread(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done:
     }
 }
 
-/// `chdir("src") = 0`, or `fchdir(3</proj/src>) = 0` if strace prints paths of descriptors.
+/// Adds the directory in `chdir("src") = 0`, or in `fchdir(3</proj/src>) = 0` if strace prints paths of descriptors.
 fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     if done.returned() != Some(0) {
         return;
@@ -278,7 +278,7 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
     }
 }
 
-/// `AT_FDCWD</proj/src>`: records the current directory, which `-y` prints.
+/// Adds the current directory in `AT_FDCWD</proj/src>`, which `-y` prints.
 fn note_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     for index in 0..done.params.len().min(4) {
         let value = done.value(index);
@@ -440,7 +440,8 @@ fn duplicates(command: &[u8]) -> bool {
     command.starts_with(b"F_DUPFD") || matches!(integer(command), Some(0 | 1030))
 }
 
-/// Returns the full path, if strace's `-y` prints it: of the new descriptor, or with the folder that it is relative to.
+/// Returns the full path, if strace's `-y` prints it: the path of the new descriptor, or of the folder that the path is
+/// relative to.
 fn real_path(done: &Done<'_>, path_index: usize, given: &[u8]) -> Option<Vec<u8>> {
     let angle_end = memchr::memrchr(b'>', done.result_text).map(|end| end + 1);
     let of_result = angle_end
@@ -461,8 +462,8 @@ fn path_at(done: &Done<'_>, index: usize) -> Option<Vec<u8>> {
         .or(Some(given))
 }
 
-/// Returns a path relative to a descriptor printed as a bare number, in the kernel's `/proc/self/fd/` form, so that the
-/// full path can be built where the descriptor's file is known.
+/// Returns a path relative to a descriptor that is printed as a plain number, in the form of the kernel's
+/// `/proc/self/fd/`; the full path can be built later if the descriptor's file is known.
 fn below_descriptor(done: &Done<'_>, index: usize, given: &[u8]) -> Option<Vec<u8>> {
     let is_relative = !given.starts_with(b"/") && !given.is_empty();
     let folder = done.value(index.checked_sub(1)?);
@@ -481,7 +482,7 @@ fn in_folder(done: &Done<'_>, index: usize, given: &[u8]) -> Option<Vec<u8>> {
         .then(|| [folder.as_slice(), b"/", given].concat())
 }
 
-/// How a file is opened.
+/// The flags and the mode of an open.
 #[derive(Clone, Copy, Default)]
 struct OpenHow {
     flags: u32,

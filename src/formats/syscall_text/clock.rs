@@ -1,30 +1,30 @@
-//! Converts the times in lines to nanoseconds on one axis.
+//! Converts the times in lines to nanoseconds on one time axis.
 //!
 //! Times of day count from the first day's midnight; a decrease by more than twelve hours starts the next day. Whole
-//! seconds (`-t`) are spread in file order: each further line of a second comes one microsecond after the line before
-//! it, and after the end of that line's call if its duration is known. Relative times (`-r`) are added up from the
-//! first line. In a text without times a line takes one unit.
+//! seconds (`-t`) are spread in file order: each further line of a second is one microsecond after the previous line,
+//! and after the end of that line's call if its duration is known. Relative times (`-r`) are added up from the first
+//! line. In a text without times, a line takes one unit.
 
 use super::prefix::RawTime;
 use crate::base::calendar::{date_text, wall_text};
 
 const DAY_NS: i64 = 86_400 * 1_000_000_000;
 const SPREAD_NS: i64 = 1_000;
-/// Maximum spread: one step more would be in the next second.
+/// Maximum spread in ns: one step more would be in the next second.
 const MOST_SPREAD_NS: i64 = 999_999_000;
 
 /// Kind of times in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// No times: line numbers are used.
+    /// There are no times: line numbers are used.
     Lines,
     /// Time of day with a fraction of a second.
     Day,
     /// Time of day in whole seconds.
     DaySeconds,
-    /// Since the Unix epoch.
+    /// Time since the Unix epoch.
     Unix,
-    /// Since the line before.
+    /// Time since the previous line.
     Relative,
 }
 
@@ -67,27 +67,27 @@ impl Clock {
     }
 }
 
-/// State of the clock between two lines.
+/// The state of the clock between two lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TimeState {
     /// Last time in ns, without the spread of whole seconds.
     last: i64,
-    /// Last time of day as printed; the first time if none was read yet.
+    /// Last time of day as printed; before any time was read, the text's first time.
     raw: Option<i64>,
     /// First time of day that was read.
     first: Option<i64>,
-    /// Midnight of the current day in ns; in texts without times the number of lines before the first line.
+    /// Midnight of the current day in ns; in texts without times, the number of lines before the first line.
     day: i64,
-    /// Distance in ns of the next line from the start of the last second, if the next line is in that second too.
+    /// Distance in ns of the next line from the start of the last second, if the next line is also in that second.
     spread: i64,
-    /// The spread before the first time was read, ns.
+    /// The spread before the first time was read, in ns.
     lead: i64,
-    /// Whether the times so far were in more than one second.
+    /// Whether the times so far belong to more than one second.
     has_changed: bool,
 }
 
 impl TimeState {
-    /// Returns the state before a file whose first time is `first`: lines before that time get it too.
+    /// Returns the state before a file whose first time is `first`: lines before that time also get it.
     #[must_use]
     pub(crate) fn at_start(clock: Clock, first: Option<RawTime>) -> TimeState {
         let last = match clock {
@@ -100,7 +100,7 @@ impl TimeState {
         }
     }
 
-    /// The last time in ns.
+    /// Returns the last time in ns.
     #[must_use]
     pub(crate) fn last(&self) -> i64 {
         self.last
@@ -143,7 +143,7 @@ impl TimeState {
         self.last.saturating_add(spread)
     }
 
-    /// Records the duration of the call on the last line: later lines come after its end.
+    /// Adds the duration of the call on the last line: later lines come after its end.
     #[inline]
     pub(crate) fn took(&mut self, clock: Clock, duration_ns: i64) {
         if clock == Clock::DaySeconds {
@@ -154,7 +154,7 @@ impl TimeState {
         }
     }
 
-    /// Records that the call continued on the last line ended at `end`, so that later lines of this second come after
+    /// Notes that the call that the last line continued ended at `end`, so that later lines of this second come after
     /// it. Returns the end time that is used.
     #[inline]
     pub(crate) fn reach(&mut self, clock: Clock, end: i64) -> i64 {
@@ -187,7 +187,7 @@ impl TimeState {
         self.moved(days.saturating_mul(DAY_NS))
     }
 
-    /// Returns the state moved later by `shift`: ns, or lines in a text without times.
+    /// Returns the state moved later by `shift`, in ns, or in lines for a text without times.
     #[must_use]
     pub(crate) fn moved(self, shift: i64) -> TimeState {
         TimeState {
@@ -206,7 +206,7 @@ impl TimeState {
                 spread: behind.clamp(0, MOST_SPREAD_NS),
                 ..self
             },
-            // A later part that still starts in the first second.
+            // A later part that also starts in the first second.
             Some(raw) if raw == first && !self.has_changed => TimeState {
                 spread: self
                     .spread
@@ -218,7 +218,7 @@ impl TimeState {
         }
     }
 
-    /// Returns the time of an earlier line, if its printed time is sufficient.
+    /// Returns the time of an earlier line, if its printed time determines it.
     #[must_use]
     pub(crate) fn earlier(&self, clock: Clock, time: Option<RawTime>) -> Option<i64> {
         let ns = clock.ns(time?)?;
@@ -236,7 +236,7 @@ impl TimeState {
         }
     }
 
-    /// Returns the state after a part, from the state before it and the state that the part's lines alone lead to.
+    /// Returns the state after a part, from the state before it and the state that the part's lines alone yield.
     #[must_use]
     pub(crate) fn after(self, clock: Clock, part: TimeState) -> TimeState {
         match clock {
@@ -272,7 +272,7 @@ impl TimeState {
                 if falls {
                     day = day.saturating_add(DAY_NS);
                 }
-                // The whole part is in the second in which the text before it ended: the spread continues.
+                // The whole part is in the second in which the previous text ended: the spread continues.
                 let goes_on = !part.has_changed && self.raw == Some(raw);
                 TimeState {
                     last: day.saturating_add(raw),
@@ -294,8 +294,8 @@ impl TimeState {
     }
 }
 
-/// Returns which files of one recording start after midnight, from the times of day of their first lines: those before
-/// the time at which the recording started, if all files started within twelve hours.
+/// Returns which files of one recording start after midnight, from the times of day of their first lines: files whose
+/// first time is before the time at which the recording started, if all files started within twelve hours.
 #[must_use]
 pub(crate) fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
     let mut sorted: Vec<i64> = firsts.iter().flatten().copied().collect();
@@ -304,7 +304,7 @@ pub(crate) fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
     let (Some(&first), Some(&last)) = (sorted.first(), sorted.last()) else {
         return vec![false; firsts.len()];
     };
-    // The longest time without a first line: the recording started after it.
+    // The longest interval without a first line: the recording started at its end.
     let gap = sorted
         .windows(2)
         .max_by_key(|pair| spread(pair[0], pair[1]));
@@ -326,7 +326,7 @@ pub(crate) fn begin_next_day(firsts: &[Option<i64>]) -> Vec<bool> {
 mod tests {
     use super::*;
 
-    /// Checks that reading in two parts gives the same times as reading at once.
+    /// Checks that reading in two parts yields the same times as reading at once.
     fn same_in_parts(clock: Clock, times: &[Option<RawTime>]) -> Vec<i64> {
         same_with_durations(clock, times, &[])
     }
@@ -368,7 +368,7 @@ mod tests {
         };
         assert_eq!(hours(&[23, 0, 22, 1]), [false, true, false, true]);
         assert_eq!(hours(&[8, 9, 17]), [false; 3]);
-        // Undecidable: the files started all over the day.
+        // Undecidable: the files start at all times of the day.
         assert_eq!(hours(&[0, 8, 16]), [false; 3]);
         assert_eq!(begin_next_day(&[None, Some(5)]), [false; 2]);
         assert!(begin_next_day(&[]).is_empty());

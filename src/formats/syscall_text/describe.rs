@@ -1,4 +1,4 @@
-//! Decodes one event in full: from the line at its place and the other lines of the same call.
+//! Decodes one event in full, from the line at its place and the other lines of the same call.
 
 use super::dialect::Dialect;
 use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
@@ -11,14 +11,14 @@ use crate::event::{EventDetail, Field, FieldRole, Value};
 use crate::formats::EventRef;
 use crate::formats::kind_table::KindTexts;
 
-/// How far after an event's line its stack is searched, bytes.
+/// Number of bytes after an event's line in which its stack is searched.
 const LOOK_AHEAD: usize = 1 << 18;
 /// Maximum number of stack frames that are shown.
 const MOST_FRAMES: usize = 512;
-/// Maximum length of an event's text with its stack, bytes.
+/// Maximum length of an event's text with its stack, in bytes.
 const MOST_TEXT: usize = 1 << 20;
 
-/// See the module's documentation.
+/// Decodes the event; see the module's documentation.
 #[must_use]
 pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -> EventDetail {
     let dialect = source.dialect;
@@ -129,7 +129,7 @@ fn field(name: &str, text: &[u8]) -> Field {
     }
 }
 
-/// Adds parameters, result, error, and the text after them.
+/// Adds parameters, result, error, and the text after them as fields.
 fn call_fields(detail: &mut EventDetail, text: &[u8], dialect: Dialect) {
     let call = split_call(text, dialect);
     for (index, param) in call.params.iter().enumerate() {

@@ -10,7 +10,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// Name of the format.
+    /// Returns the name of the format.
     #[must_use]
     pub(crate) const fn format_name(self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
-//! Durations of calls, from their lines: `<0.000012>`.
+//! Durations that are printed in lines of calls: `<0.000012>`.
 
 use super::prefix::TextLine;
 use super::times::split_duration;
 
-/// Returns the duration in ns of a call that is whole on this line, so that no other line was printed during it.
+/// Returns the duration in ns of a call on a single line, during which no other line was printed.
 #[must_use]
 pub(crate) fn took_alone(line: &TextLine<'_>) -> Option<i64> {
     match line.body.first() {

@@ -1,7 +1,7 @@
 //! Reads the files of `strace -ff`, one per process, as one recording.
 //!
-//! Each file has its own reader and lane; kinds are shared. Files with relative times, or without times, do not show
-//! how their times relate to each other: that is a diagnostic.
+//! Each file has its own reader and lane; kinds are shared. Files with relative times or without times do not show how
+//! their times are related: a diagnostic reports this.
 
 use std::sync::Arc;
 
@@ -27,8 +27,8 @@ use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
 /// Opens several strace files together.
 pub(super) const TOGETHER: Together = Together { are_parts, open };
 
-/// Returns whether the files are `NAME.1234`, `NAME.1235`, ...: one name, distinct pids, and strace's text in all that
-/// are not empty.
+/// Returns whether the files are `NAME.1234`, `NAME.1235`, ...: with one name and distinct pids, each empty or a text
+/// of strace.
 fn are_parts(inputs: &[Input]) -> bool {
     let mut pids = FxHashSet::default();
     let mut stem: Option<&str> = None;
@@ -126,7 +126,7 @@ impl Family {
     }
 }
 
-/// A part in the file that it belongs to.
+/// A part and the file that it belongs to.
 struct PartOfFile<'a> {
     /// The index of the file.
     index: usize,

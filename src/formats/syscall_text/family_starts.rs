@@ -1,11 +1,12 @@
-//! Start times for files of `strace -ff` whose times do not order them: a child starts after the call that created it.
+//! Start times for files of `strace -ff` whose own times do not order them: a child starts after the call that created
+//! it.
 //!
 //! ```text
 //! o.10   1 execve   2 clone = 11   3 wait4          o.11 without times:   1 -> 3 execve   2 -> 4 exit_group
 //! ```
 //!
-//! Files without times or with relative times start at their fork. Whole seconds are spread over their lines: a child
-//! whose first second is that of its fork starts after the fork in that second. Other times are unchanged.
+//! Files without times or with relative times start at their fork. Whole seconds are spread over the lines: a child
+//! whose first second is the second of its fork starts after the fork. Other times are unchanged.
 
 use rustc_hash::FxHashMap;
 
@@ -20,7 +21,7 @@ const SECOND_NS: i64 = 1_000_000_000;
 struct Fork {
     /// Index of the file that contains the fork.
     parent: usize,
-    /// Time of the fork on that file's own axis.
+    /// Time of the fork on the time axis of that file.
     time: i64,
 }
 
@@ -35,10 +36,10 @@ pub(super) fn start_at_forks(readers: &[TextReader], found: &mut [Found]) {
     }
     let forks = forks(readers, found);
     let mut shifts: Vec<Option<i64>> = vec![None; readers.len()];
-    // By file: the last walk that visited it (its first file + 1).
+    // For each file, the last walk that visited it (its first file + 1).
     let mut on_path = vec![0_usize; readers.len()];
     for file in 0..readers.len() {
-        // Walk up to a file whose start is known; files in a cycle of ancestors are not moved.
+        // Walk to ancestors until the start of a file is known; files in a cycle of ancestors are not moved.
         let mut path = Vec::new();
         let mut at = file;
         while shifts[at].is_none() && on_path[at] != file + 1 {
@@ -82,7 +83,7 @@ fn shift(
     let moves = is_in_second(fork.time, start(fork.parent));
     let time = fork.time.saturating_add(if moves { of_parent } else { 0 });
     match is_in_second(time, start(at)) {
-        // One line step (1 us) after the fork.
+        // One step (1 us) after the line of the fork.
         true => time.saturating_sub(start(at)).saturating_add(1_000),
         false => 0,
     }

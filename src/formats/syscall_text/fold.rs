@@ -2,7 +2,7 @@
 //! of lines without a pid) and the facts about the whole text.
 //!
 //! A fork whose result is in a later line is assigned to the line where the call began, because lines of the child may
-//! be between them.
+//! be between both.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -24,7 +24,7 @@ pub(crate) struct PartStart {
     pub first_line: u64,
     /// State of the clock before its first line.
     pub time: TimeState,
-    /// Living pids, the most recent one last.
+    /// Living pids; the most recent one is the last.
     pub owners: Owners,
     /// Open calls that this part continues or ends: by pid, the offset of the first line. [`LONE`] is [`Found::lone`].
     pub open: FxHashMap<u32, u64>,
@@ -51,14 +51,14 @@ pub(crate) struct Found {
     pub forks: Vec<LateFork>,
     /// The other forks, in text order.
     pub births: Vec<Birth>,
-    /// Which lines continue which calls.
+    /// The lines that continue calls, and their calls.
     pub halves: Halves,
-    /// Thread of lines without a pid before the first pid.
+    /// The thread of lines without a pid before the first pid.
     pub lone: ThreadKey,
-    /// Whether lines report exits (`+++ exited with 0 +++`): with `-qq` they are missing (but reports of kills are
-    /// not).
+    /// Whether lines report exits (`+++ exited with 0 +++`): with `-qq` these lines are missing, but lines that report
+    /// kills are not.
     pub has_ends: bool,
-    /// Whether no line has a pid: the text is of one thread, whose pid is in the file's name or unknown.
+    /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
     /// returned.
@@ -67,7 +67,7 @@ pub(crate) struct Found {
     pub line_count: u64,
     /// Number of the line where the table of `strace -C` starts.
     pub table_line: Option<u64>,
-    /// Added to the times of the file, in ns, or in lines if the text has no times.
+    /// Offset that is added to the times of the file, in ns, or in lines if the text has no times.
     pub shift: i64,
 }
 
@@ -83,7 +83,7 @@ impl Found {
         }
     }
 
-    /// Heap bytes of the tables.
+    /// Returns the heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let forks = self.forks.capacity() + self.births.capacity();
@@ -94,7 +94,7 @@ impl Found {
 /// Facts about the parts so far.
 #[derive(Debug)]
 pub struct State {
-    /// The start of the next part, but with all open calls and all ended pids, of which there may be very many.
+    /// The start of the next part, but with all open calls and all ended pids, which may be very many.
     now: PartStart,
     forks: Vec<LateFork>,
     births: Vec<Birth>,

@@ -6,9 +6,9 @@
 //! 11 <... read resumed>"x", 1) = 1         rest
 //! ```
 //!
-//! Built once when the text is read, so that decoding one line never searches the lines around it.
+//! Built once when the text is read, so that decoding one line needs no search through the lines around it.
 //!
-//! 16 of the 29 strace texts of the corpus have such calls.
+//! Of the 29 strace texts of the corpus, 16 contain such calls.
 
 /// A line that continues a call, by byte offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +41,7 @@ impl Halves {
         pairs.truncate(u32::MAX as usize);
         pairs.sort_unstable();
         let mut by_first: Vec<u32> = (0..pairs.len() as u32).collect();
-        // A stable sort: lines of the same call keep their order.
+        // The sort is stable: lines of the same call keep their order.
         by_first.sort_by_key(|&at| pairs.get(at as usize).map(|half| half.first));
         Halves {
             rests: pairs.iter().map(|half| half.rest).collect(),
@@ -73,7 +73,7 @@ impl Halves {
         self.rests.get(at)?.checked_sub(distance)
     }
 
-    /// Heap bytes of the map.
+    /// Returns the heap memory of the map, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.rests.capacity() * 8 + (self.distances.capacity() + self.by_first.capacity()) * 4)

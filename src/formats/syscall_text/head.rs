@@ -12,15 +12,15 @@ use crate::base::Timestamp;
 use crate::base::lines::lines;
 use crate::event::{Coarse, DensitySample, ThreadKey};
 
-/// Key of the thread of lines without a pid, if no pid is known at all.
+/// Key of the thread of lines without a pid, if the text contains no pid.
 pub(crate) const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
 
-/// How many bytes at the start of a text, and of each part, are read in advance.
+/// Number of bytes at the start of a text, and of each part, that are read in advance.
 const HEAD_BYTES: usize = 1 << 16;
-/// Maximum length of a table of `strace -C`, bytes.
+/// Maximum length of a table of `strace -C`, in bytes.
 const MOST_SUMMARY: usize = 1 << 17;
 
-/// See the module's documentation.
+/// The facts; see the module's documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct Head {
     /// The program that wrote the text.
@@ -88,7 +88,7 @@ impl Head {
         })
     }
 
-    /// Returns times of the parts at `ranges`, from the first time in each. Empty if the time of a line depends on all
+    /// Returns times of the parts in `ranges`, from the first time in each. Empty if the time of a line depends on all
     /// lines before it.
     #[must_use]
     pub fn coarse(&self, text: &[u8], ranges: &[Range<usize>]) -> Coarse {
@@ -142,7 +142,7 @@ fn summary_at(text: &[u8]) -> Option<usize> {
 fn last_table(text: &[u8]) -> Option<usize> {
     let dashes = memchr::memmem::rfind(text, b"\n------ ")
         .or_else(|| memchr::memmem::rfind(text, b"\n-----"))?;
-    // The last row of dashes may be the table's end.
+    // The last row of dashes may be the end of the table.
     let header = |dashes: usize| {
         let start = memchr::memrchr(b'\n', text.get(..dashes)?)? + 1;
         super::sniff::is_summary(text.get(start..)?).then_some(start)
@@ -151,7 +151,7 @@ fn last_table(text: &[u8]) -> Option<usize> {
     header(dashes).or_else(|| header(upper?))
 }
 
-/// Returns the last line of `text` and what is before it.
+/// Returns the last line of `text` and the text before it.
 fn last_line(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let text = text.strip_suffix(b"\n").unwrap_or(text);
     let start = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);

@@ -1,4 +1,5 @@
-//! Classifies the body of a line: a call, a piece of a call, a signal, an exit, a message of the tracer.
+//! Classifies the body of a line, for example as a call, a piece of a call, a signal, an exit, or a message of the
+//! tracer.
 
 use super::dialect::Dialect;
 use super::prefix::{TextLine, number, pid_of};
@@ -24,7 +25,7 @@ pub(crate) enum Body<'a> {
         /// Whether the call continues in yet another line.
         is_open: bool,
     },
-    /// A signal outside a call.
+    /// A signal outside of a call.
     Signal,
     /// The process exited with this code.
     Exited(i32),
@@ -36,7 +37,7 @@ pub(crate) enum Body<'a> {
     Banner(Banner<'a>),
     /// strace attached to this process.
     Attached(u32),
-    /// A frame of a call stack or a row of a dump: belongs to the adjacent call.
+    /// A frame of a call stack or a row of a dump, which belongs to the adjacent call.
     Stack,
     /// A message of the tracer; shown as an instant.
     Note,
@@ -47,10 +48,11 @@ pub(crate) enum Body<'a> {
 }
 
 const PID_CHANGED: &[u8] = b"pid changed to ";
-/// Maximum length of a call's name, bytes.
+/// Maximum length of a call's name, in bytes.
 const MOST_NAME: usize = 64;
 
-/// Returns the text of a call's first line before the mark that the call continues later; `None` without such a mark.
+/// Returns the text of a call's first line before the mark that the call continues later; `None` if there is no such
+/// mark.
 #[must_use]
 #[inline]
 pub(crate) fn open_end(text: &[u8], dialect: Dialect) -> Option<&[u8]> {
@@ -71,7 +73,7 @@ fn changes_pid(mark: &[u8]) -> bool {
     mark.starts_with(PID_CHANGED)
 }
 
-/// Returns the pid under which the thread of this open call continues, see [`open_end`].
+/// Returns the pid with which the thread of this open call continues; see [`open_end`].
 #[must_use]
 pub(crate) fn leader_after(text: &[u8]) -> Option<u32> {
     let inner = text.strip_suffix(b" ...>")?;
@@ -124,7 +126,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
         Some(b'-') if body.starts_with(b"--- ") && body.ends_with(b" ---") => Body::Signal,
         Some(b'+') if body.starts_with(b"+++ ") => ended(body).unwrap_or(Body::Text),
         Some(b' ' | b'>' | b'|') if belongs_to_call(body) => Body::Stack,
-        // May follow a line that strace broke; `Emitter` checks that.
+        // It may follow a line that strace broke, which `Emitter` checks.
         Some(b' ') if matches!(body, b" <unfinished ...>" | b" <detached ...>") => Body::Empty,
         Some(b's' | b'P') if body.starts_with(b"strace: ") || body.starts_with(b"Process ") => {
             attached(body).map_or(Body::Note, Body::Attached)
@@ -134,7 +136,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
             let Some((name, text)) = call_name(body) else {
                 return Body::Text;
             };
-            // A call's begin is written at once: a file may end inside a call that never returned.
+            // The begin of a call is written at once: a file may end inside a call that never returned.
             let is_open = line.message.is_some()
                 || is_open(text, Dialect::Strace)
                 || (line.is_cut && !has_result(text));
@@ -158,8 +160,8 @@ fn belongs_to_call(body: &[u8]) -> bool {
 }
 
 /// Returns whether strace broke this line, so that the rest of the call may be the next line, without columns and
-/// without `resumed`. strace does so if it prints a message in the middle of the line, or if it prints calls when they
-/// return (`-z`, `-Z`), which can split a call at `<unfinished ...>` and continue at once.
+/// without `resumed`. strace does this if it prints a message in the middle of the line, or if it prints calls when
+/// they return (`-z`, `-Z`), where it may split a call at `<unfinished ...>` and continue it directly.
 #[must_use]
 pub(crate) fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
     let has_columns = line.pid.is_some() || line.time.is_some();
@@ -167,7 +169,8 @@ pub(crate) fn is_cut_short(line: &TextLine<'_>, dialect: Dialect) -> bool {
         && (line.message.is_some() || has_columns && line.body.ends_with(b"<unfinished ...>"))
 }
 
-/// Returns whether a line without columns, after a line that [`is_cut_short`], is the rest of that line's call.
+/// Returns whether a line without columns, after a line for which [`is_cut_short`] is true, is the rest of that line's
+/// call.
 #[must_use]
 pub(crate) fn continues_call(body: &[u8]) -> bool {
     has_result(body)
@@ -187,7 +190,7 @@ pub(crate) fn attached(message: &[u8]) -> Option<u32> {
         .flatten()
 }
 
-/// Returns whether `text` contains `) ... = `; searched from the end, where it usually is.
+/// Returns whether `text` contains `) ... = `. The search starts at the end, where it usually is.
 fn has_result(text: &[u8]) -> bool {
     let mut end = text.len();
     while let Some(at) = memchr::memrchr(b'=', text.get(..end).unwrap_or(&[])) {
@@ -203,7 +206,7 @@ fn has_result(text: &[u8]) -> bool {
     false
 }
 
-/// Parses `<... read resumed>"x", 1) = 1`, also `<... read resumed> <unfinished ...>) = ?` of a killed process.
+/// Parses `<... read resumed>"x", 1) = 1`; also `<... read resumed> <unfinished ...>) = ?` of a killed process.
 fn resumed(body: &[u8]) -> Option<Body<'_>> {
     let inner = body.strip_prefix(b"<... ")?;
     let space = memchr::memchr(b' ', inner.get(..MOST_NAME.min(inner.len()))?)?;

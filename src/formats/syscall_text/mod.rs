@@ -1,17 +1,17 @@
-//! System-call traces as text: of strace and of MINIX's trace(1), one grammar with two dialects.
+//! System-call traces as text, of strace and of MINIX's trace(1): one grammar with two dialects.
 //!
 //! ```text
 //! strace  15634 1795231677.383917 brk(NULL)       = 0x56002162a000 <0.000007>
 //! MINIX     311|*wait4(-1, ** SIGCHLD ** W_EXITED(0), 0, NULL) = 312
 //! ```
 //!
-//! Opening reads only the head (`head`). All parts are summarised in parallel (`summary`); in their order, each part
-//! gets what it needs from the text before it (`fold`); then they are read in parallel (`emit`, `acts`). `describe`
-//! decodes any single line again. Keys are pids; a lone process whose pid is nowhere in the text has a key of its own
-//! and is shown as tid 0.
+//! Opening reads only the head (`head`). All parts are summarised in parallel (`summary`); then, in order, each part
+//! gets what it needs from the text before it (`fold`); then the parts are read in parallel (`emit`, `acts`).
+//! `describe` decodes any single line again. Keys are pids; a lone process whose pid is not in the text has a key of
+//! its own and is shown as tid 0.
 //!
 //! `clock` defines the time axis: times of day count from the first day's midnight, relative times from the first line;
-//! in a text without times a line takes one unit. The specifications are strace's manual and MINIX's
+//! in a text without times, a line takes one unit. The specifications are strace's manual and MINIX's
 //! `minix/usr.bin/trace`.
 
 mod acts;

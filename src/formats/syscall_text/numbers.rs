@@ -1,7 +1,7 @@
 //! Converts words to numbers: error names, signals and open flags, with Linux's numbers on x86.
 //!
-//! MINIX texts get Linux's numbers too, although MINIX numbers some differently, so that tables mean the same for all
-//! formats; the text of a call keeps the words.
+//! MINIX texts also get Linux's numbers, although some numbers of MINIX differ, so that tables have the same meaning
+//! for all formats; the text of a call keeps the words.
 
 use crate::base::error_numbers;
 

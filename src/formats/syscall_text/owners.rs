@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 /// Maximum number of stored pids; a text with more pids has a pid in every line.
 const MOST_OWNERS: usize = 128;
 
-/// Living pids with the order of their last lines: a line without a pid belongs to the most recent one.
+/// Living pids with the order of their last lines: a line without a pid belongs to the pid with the most recent line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owners {
     heard: FxHashMap<u32, u64>,
@@ -14,7 +14,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    /// Records a line of `pid`.
+    /// Notes a line of `pid`.
     #[inline]
     pub(crate) fn hear(&mut self, pid: u32) {
         if self.last == Some(pid) {
@@ -37,7 +37,7 @@ impl Owners {
         self.heard.retain(|_, stamp| *stamp >= middle);
     }
 
-    /// Records that `pid` ended.
+    /// Notes that `pid` ended.
     pub fn end(&mut self, pid: u32) {
         self.heard.remove(&pid);
         if self.last == Some(pid) {
@@ -53,7 +53,7 @@ impl Owners {
         self.last
     }
 
-    /// Returns all pids, the most recent one last.
+    /// Returns all pids; the most recent one is the last.
     pub(crate) fn in_order(&self) -> Vec<u32> {
         let mut all: Vec<(u64, u32)> = self.heard.iter().map(|(pid, at)| (*at, *pid)).collect();
         all.sort_unstable();

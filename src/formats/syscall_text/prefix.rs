@@ -8,8 +8,8 @@
 //!
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 //!
-//! Of the 29 strace texts of the corpus, one has relative times and one whole seconds; none was copied from a terminal
-//! (`[pid N]`) or names threads behind their pids (`--decode-pids=comm`).
+//! Of the 29 strace texts of the corpus, 1 has relative times and 1 has whole seconds; none was copied from a terminal
+//! (`[pid N]`) or has names after pids (`--decode-pids=comm`).
 
 use super::dialect::Dialect;
 use super::times::clock_time;
@@ -22,9 +22,9 @@ use crate::base::lines::Line;
 pub(crate) enum RawTime {
     /// Time of day: ns since midnight, and whether the line contains a fraction of a second.
     Day(i64, bool),
-    /// ns since the Unix epoch.
+    /// Time in ns since the Unix epoch.
     Unix(i64),
-    /// ns since the line before.
+    /// Time in ns since the previous line.
     Since(i64),
 }
 
@@ -35,23 +35,23 @@ pub(crate) struct TextLine<'a> {
     pub pid: Option<u32>,
     /// Thread name after the pid (strace's `-Y`).
     pub comm: Option<&'a [u8]>,
-    /// Message that strace printed in the middle of the line, and which ends it (on a terminal).
+    /// A message that strace printed in the middle of the line, and which ends the line (on a terminal).
     pub message: Option<&'a [u8]>,
     /// Time in the line.
     pub time: Option<RawTime>,
-    /// Whether the line continues a call that was entered before (MINIX's `*`).
+    /// Whether the line continues a call that started before (MINIX's `*`).
     pub is_replay: bool,
-    /// Whether the line is about a process, not from it (MINIX's `INFO|`).
+    /// Whether the line is about a process, not written for its call (MINIX's `INFO|`).
     pub is_info: bool,
     /// The text after the prefix.
     pub body: &'a [u8],
-    /// Whether the text ends before the line does.
+    /// Whether the text ends before the end of the line.
     pub is_cut: bool,
 }
 
-/// Largest pid (the kernel's limit); larger integers at a line's start are seconds.
+/// Largest pid (the kernel's limit); larger integers at the start of a line are seconds.
 const MOST_PID: i64 = 1 << 22;
-/// Times from here on are since the epoch (1973 and later), smaller ones since the line before.
+/// Times from this number on are relative to the Unix epoch (1973 and later), smaller ones to the previous line.
 const EPOCH_NS: i64 = 100_000_000 * 1_000_000_000;
 /// Maximum number of columns: pid, time, relative time, call number, instruction pointer.
 const MOST_COLUMNS: usize = 5;
@@ -77,7 +77,7 @@ fn skip_spaces(text: &[u8]) -> &[u8] {
     text.get(count..).unwrap_or(&[])
 }
 
-/// Maximum number of digits that fit.
+/// Maximum number of digits that fit into 64 bits.
 const MOST_DIGITS: usize = 18;
 
 /// Parses the integer at the start of `text`. Returns it and the text after it.
@@ -89,7 +89,7 @@ pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0'))
         && digit < 10
     {
-        // May wrap: too many digits are refused below.
+        // May wrap: numbers with too many digits are refused below.
         value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
         at += 1;
     }
@@ -106,8 +106,8 @@ pub(crate) fn pid_of(value: i64) -> Option<u32> {
         .filter(|pid| (1..=MOST_PID as u32).contains(pid))
 }
 
-/// Splits off strace's message about another process in the middle of a line, where both are printed to one place. The
-/// call then continues in the next line, without columns.
+/// Splits off strace's message about another process in the middle of a line, which occurs if both are printed to one
+/// output. The call continues in the next line, without columns.
 fn split_message(line: &[u8]) -> (&[u8], Option<&[u8]>) {
     let whole = (line, None);
     if !(line.ends_with(b"tached")) {
@@ -159,7 +159,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
                 Some(after) => after,
                 None => return parsed,
             },
-            // `(+     0.000172878)`: relative time next to an absolute time.
+            // A relative time after an absolute time: `(+     0.000172878)`.
             Some(b'(') if text.starts_with(b"(+ ") => {
                 let inner = skip_spaces(text.get(3..).unwrap_or(&[]));
                 let Some(ReadTime { ns, length, .. }) = decimal_seconds(inner) else {
@@ -174,7 +174,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
                 };
                 after
             }
-            // `[ 257]`: call number or instruction pointer.
+            // A call number or an instruction pointer: `[ 257]`.
             Some(b'[') => {
                 let Some(end) = text.iter().take(24).position(|b| *b == b']') else {
                     return parsed;
@@ -190,7 +190,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
         };
         match after.first() {
             Some(b' ') => {
-                // Stack frames are recognised by leading spaces: keep all but those of the columns.
+                // Stack frames are recognised by leading spaces: all spaces except those of the columns are kept.
                 rest = after;
                 let trimmed = skip_spaces(after);
                 parsed.body = trimmed;

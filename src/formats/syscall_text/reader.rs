@@ -265,7 +265,7 @@ impl Stream for TextReader {
         let lines = Fact::new("lines", whole.line_count.to_string());
         info.facts.insert(0, lines);
         let diagnostics = self.whole_diagnostics(&whole);
-        // A repeated reading finds the same facts.
+        // A second read finds the same facts.
         let _ = self.found.set(whole);
         Ok(Gathered {
             parts: in_one_lane(read),

@@ -9,10 +9,10 @@ use crate::formats::Sniff;
 
 /// Maximum number of lines that are read.
 const MOST_LINES: usize = 200;
-/// Longer lines are read up to this length, bytes.
+/// Maximum length up to which a line is read, in bytes.
 const MOST_LINE_BYTES: usize = 1 << 14;
 
-/// Returns how sure it is that a file with this head is from strace.
+/// Returns the certainty that a file with this head is from strace.
 #[must_use]
 pub(crate) fn sniff_strace(head: &[u8]) -> Sniff {
     if is_only_summary(head) {
@@ -25,7 +25,7 @@ pub(crate) fn sniff_strace(head: &[u8]) -> Sniff {
     judge(hits, others)
 }
 
-/// Returns how sure it is that a file with this head is from MINIX's trace(1).
+/// Returns the certainty that a file with this head is from MINIX's trace(1).
 #[must_use]
 pub(crate) fn sniff_minix(head: &[u8]) -> Sniff {
     if !minix_marks(head) {
@@ -35,7 +35,7 @@ pub(crate) fn sniff_minix(head: &[u8]) -> Sniff {
     judge(hits, others)
 }
 
-/// Returns whether the text is only the table of `strace -c`, with at most the traced program's own output before it.
+/// Returns whether the text is only the table of `strace -c`, possibly after output of the traced program.
 #[must_use]
 pub(crate) fn is_only_summary(head: &[u8]) -> bool {
     for line in lines(head, 1, 0).take(MOST_LINES) {
@@ -54,7 +54,7 @@ pub(crate) fn is_only_summary(head: &[u8]) -> bool {
     false
 }
 
-/// Returns whether the text starts with the table of `strace -c`, with any columns (`-U`).
+/// Returns whether the text starts with the table of `strace -c`, with any choice of columns (`-U`).
 #[must_use]
 pub(crate) fn is_summary(head: &[u8]) -> bool {
     let mut rows = lines(head, 1, 0)
@@ -83,7 +83,8 @@ fn judge(hits: usize, others: usize) -> Sniff {
     }
 }
 
-/// Returns whether the text contains what only MINIX prints: a banner with a pid, a `pid|` column, or `-1 [ENAME]`.
+/// Returns whether the text contains something that only MINIX prints: a banner with a pid, a `pid|` column, or `-1
+/// [ENAME]`.
 fn minix_marks(head: &[u8]) -> bool {
     lines(head, 1, 0).take(MOST_LINES).any(|line| {
         let start = start_of(&line);
@@ -104,7 +105,7 @@ fn start_of<'a>(line: &Line<'a>) -> Line<'a> {
     }
 }
 
-/// The numbers of lines that match the grammar, and of other lines.
+/// The number of lines that match the grammar, and of other lines.
 struct LineCounts {
     hits: usize,
     others: usize,
@@ -118,7 +119,7 @@ fn count(head: &[u8], dialect: Dialect) -> LineCounts {
     for line in lines(head.get(..whole).unwrap_or(head), 1, 0).take(MOST_LINES) {
         let start = start_of(&line);
         let line_text = split_prefix(&start, dialect);
-        // A call may contain data of any length: its result is then beyond the head.
+        // A call may contain data of any length: then its result is after the head.
         if start.bytes.len() < line.bytes.len() && begins_with_data(&line_text) {
             hits += 1;
             continue;
@@ -131,7 +132,7 @@ fn count(head: &[u8], dialect: Dialect) -> LineCounts {
                         Dialect::Strace => call.result.is_some() && !looks_like_code(&call),
                         Dialect::Minix => true,
                     };
-                // Much else than a trace may end inside a word and a parenthesis.
+                // Other texts may also end inside a word and a parenthesis.
                 let has_columns = start.bytes.len() > line_text.body.len();
                 if (is_open && (!line_text.is_cut || has_columns)) || is_whole {
                     hits += 1;
@@ -141,7 +142,7 @@ fn count(head: &[u8], dialect: Dialect) -> LineCounts {
             }
             Body::Text => others += 1,
             Body::Empty | Body::Stack => {}
-            // These count without any calls.
+            // These lines are evidence even without calls.
             Body::Rest { .. }
             | Body::Signal
             | Body::Exited(_)
@@ -161,7 +162,7 @@ fn begins_with_data(line: &TextLine<'_>) -> bool {
     let Some((name, text)) = call_name(line.body) else {
         return false;
     };
-    // Source code may have long lines too.
+    // Source code may also have long lines.
     let moves_data = [
         &b"read"[..],
         b"write",
@@ -186,7 +187,8 @@ fn is_plain_text(text: &[u8]) -> bool {
     text.iter().all(|byte| (b' '..0x7f).contains(byte))
 }
 
-/// Returns whether the line may be source code: its result is not a number, a pointer or `?`, or it ends with `;`.
+/// Returns whether the line may be source code: its result is not a number, a pointer or `?`, or the line ends with
+/// `;`.
 fn looks_like_code(call: &super::values::CallText<'_>) -> bool {
     let result = call.result.unwrap_or(&[]);
     let first = result.first().copied().unwrap_or(b'x');

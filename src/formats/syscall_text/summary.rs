@@ -28,15 +28,15 @@ pub struct Summary {
     pub owners: Owners,
     /// Pids that ended in the part.
     pub ended: FxHashSet<u32>,
-    /// Pids with a call that ended here but began in an earlier part.
+    /// Pids with a call that ended in this part but began in an earlier one.
     pub closed: FxHashSet<u32>,
     /// Lines that continue calls of this part: (place of the line, place of the call's first line).
     pub rests: Vec<Half>,
-    /// Lines that continue calls of earlier parts: (pid, place); the pid is `LONE` if none is known in this part.
+    /// Lines that continue calls of earlier parts: (pid, place); the pid is `LONE` if this part contains none before.
     pub early_rests: Vec<(u32, u64)>,
     /// Calls that are open at the end of the part, by pid.
     pub open: FxHashMap<u32, Begun>,
-    /// Forks whose call began in this part and whose result is in a later line of it.
+    /// Forks whose call began in this part and whose result is in a later line of the part.
     pub forks: Vec<LateFork>,
     /// Forks on a single line: (state of the clock, index of the line, child).
     pub births: Vec<(TimeState, u64, u32)>,
@@ -48,18 +48,18 @@ pub struct Summary {
     pub superseded: Vec<u32>,
     /// Forks of calls that began before this part: (parent, child).
     pub early_forks: Vec<(u32, u32)>,
-    /// Pids that start here with a banner (MINIX).
+    /// Pids that start in this part with a banner (MINIX).
     pub banners: FxHashSet<u32>,
     /// Pids that strace attached to, and the first pid that it did not attach to.
     pub attached: FxHashSet<u32>,
     pub first_pid: Option<u32>,
-    /// Whether the first line can continue a call whose line strace broke.
+    /// Whether the first line may continue a call whose line strace broke.
     pub begins_with_rest: bool,
     /// Number of lines before the table of `strace -C`, if the table starts in this part.
     pub table_index: Option<u64>,
 }
 
-/// Begin of a call, as far as the part shows it.
+/// The begin of a call, as far as the part contains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     /// Offset of its first line.
@@ -127,7 +127,7 @@ impl Summary {
         begin
     }
 
-    /// Records that the line at `rest` continues the open call of `pid`.
+    /// Notes that the line at `rest` continues the open call of `pid`.
     fn continues(&mut self, pid: u32, rest: u64) {
         let begun = self.open.get(&pid).or_else(|| {
             let is_lone = self.first_pid == Some(pid);
@@ -138,7 +138,7 @@ impl Summary {
                 rest,
                 first: begun.place,
             }),
-            // After the first line that ends an earlier part's call, no line can belong to that call.
+            // After the first line that ends a call of an earlier part, no line can belong to that call.
             None if !self.closed.contains(&pid) => self.early_rests.push((pid, rest)),
             None => {}
         }
@@ -151,7 +151,7 @@ impl Summary {
         if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
             let _ = self.time.reach(clock, end);
         }
-        // Only a fork is interrupted by the message about its child: another call's result is not a child.
+        // Only a fork is interrupted by the message about its child: the result of any other call is not a child.
         let is_fork = begin.is_some_and(|begun| begun.is_fork);
         let child = fork_result(text, Dialect::Strace);
         let child = child.filter(|child| is_fork || self.attached.contains(child));
@@ -175,7 +175,7 @@ impl Summary {
             && line.time.is_none()
         {
             if let Some(pid) = attached(line.body) {
-                // Another message comes before the rest of the call.
+                // Another message before the rest of the call.
                 self.attached.insert(pid);
                 self.broken = Some(owner);
                 return;
@@ -184,7 +184,7 @@ impl Summary {
                 return self.broken_rest(line.body, owner, place, clock);
             }
         }
-        // Only lines of these forms matter here; others are not classified, to save time.
+        // Only lines of these forms are needed; other lines are not classified, to save time.
         let is_of_interest = match dialect {
             Dialect::Strace => {
                 matches!(line.body.first(), Some(b'<' | b'+' | b's' | b'P'))

@@ -66,7 +66,7 @@ fn lines_without_a_pid_belong_to_who_is_left() {
         .map(|index| columns.events.thread(index).unwrap().0)
         .collect();
     assert_eq!(threads, [311, 311, 312, 312, 312, 311, 311]);
-    // The fork is recorded where the call began: before the child's first line.
+    // The fork is added where the call began: before the child's first line.
     let fork = columns
         .lives
         .iter()
@@ -301,11 +301,11 @@ fn a_line_that_the_tracer_broke_goes_on_in_the_next() {
         });
         (found.next().is_some(), found.next().is_some())
     };
-    // Each child once, and its parent is the process whose first lines had no pid.
+    // Each child is created once, and its parent is the process whose first lines had no pid.
     assert_eq!((fork_of(8), fork_of(9)), ((true, false), (true, false)));
     assert_eq!(ends(&columns, MarkOp::Begin), 3);
     assert_eq!(ends(&columns, MarkOp::End), 2);
-    // The whole call from either of its lines.
+    // Both lines of the call show the whole call.
     let rest = columns.marks.iter().find(|mark| mark.op() == MarkOp::End);
     for event in [0, rest.unwrap().event] {
         let detail = describe(&reader, &columns, event);
@@ -408,7 +408,7 @@ fn a_second_table_for_32_bit_calls_is_no_noise() {
 #[test]
 fn a_summary_table_is_refused_in_words() {
     let table = "% time     seconds  usecs/call     calls    errors syscall\n------ ----\n";
-    // Output of the traced program may come before it.
+    // The traced program's own output may come before it.
     for before in ["", "ls: cannot access 'x'\nstrace: Process 7 attached\n\n"] {
         let text = format!("{before}{table}");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Parses times in the text of a call: times of day, durations at the end of a line.
+//! Parses times in the text of a call: times of day, and durations at the end of a line.
 
 use crate::base::Leading;
 use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
@@ -16,7 +16,7 @@ pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     let before = inner.get(..open).unwrap_or_default();
     let seconds = inner.get(open + 1..).unwrap_or(&[]);
     match decimal_seconds(seconds) {
-        // Whole seconds (`--syscall-times=s`) stand apart; `3<5>` is a descriptor with what it stands for.
+        // Whole seconds (`--syscall-times=s`) have a space before them; `3<5>` is a descriptor with its meaning.
         Some(ReadTime {
             ns,
             length,
@@ -28,7 +28,7 @@ pub(crate) fn split_duration(text: &[u8]) -> (&[u8], Option<i64>) {
     }
 }
 
-/// Parses a time of day `HH:MM:SS[.uuuuuu]` at the start of `text`: ns since midnight, length in bytes, has a fraction.
+/// Parses a time of day `HH:MM:SS[.uuuuuu]` at the start of `text`; returns ns since midnight.
 #[must_use]
 #[inline]
 pub(crate) fn clock_time(text: &[u8]) -> Option<ReadTime> {

@@ -4,12 +4,12 @@
 //! params ")" pad "= " result      split on ", " outside of () [] {} "" and, in strace, fd<path> and /* */
 //! ```
 //!
-//! A text with unbalanced brackets is not split: `is_closed` is false, and the caller keeps the raw line.
+//! A text with unbalanced brackets is not split: then `is_closed` is false, and the caller keeps the raw line.
 
 use super::dialect::Dialect;
 use super::times::split_duration;
 
-/// Maximum number of parameters; a longer list stays in the last one.
+/// Maximum number of parameters; the last one contains the rest of a longer list.
 const MOST_PARAMS: usize = 256;
 
 /// The parts of the text after a call's opening parenthesis.
@@ -21,23 +21,23 @@ pub(crate) struct CallText<'a> {
     pub is_closed: bool,
     /// The text after ` = `, without strace's `<seconds>`; `None` if the text ends before it.
     pub result: Option<&'a [u8]>,
-    /// Duration from strace's `<seconds>`, ns.
+    /// Duration from strace's `<seconds>`, in ns.
     pub duration_ns: Option<i64>,
 }
 
-/// Result of a call.
+/// The result of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome<'a> {
     /// The returned number, if the result is a number.
     pub value: Option<i64>,
     /// Name of the error.
     pub error: Option<&'a [u8]>,
-    /// The text after value and error: strace's explanation, MINIX's extras.
+    /// The text after value and error: strace's explanation, or MINIX's additions.
     pub rest: &'a [u8],
 }
 
 impl Outcome<'_> {
-    /// Returns the number, with errors as negative numbers; -1 for an error without a known number.
+    /// Returns the number; errors are negative numbers, and -1 is an error whose number is unknown.
     #[must_use]
     pub fn number(&self) -> Option<i32> {
         match self.error {
@@ -70,7 +70,7 @@ pub(crate) fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
                     break;
                 }
             }
-            // `3</path>`: a path may contain brackets and commas.
+            // The path in `3</path>` may contain brackets and commas.
             b'<' if dialect == Dialect::Strace && follows_word(text, at) => {
                 at = angle_end(text, at);
                 continue;
@@ -116,7 +116,8 @@ pub(crate) fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
     call
 }
 
-/// Removes `** SIGNAME ** ` from the start: MINIX prints a signal where it interrupted the printing of the call.
+/// Removes `** SIGNAME ** ` from the start: MINIX prints a signal at the position where it interrupted the printing of
+/// the call.
 fn strip_signals(mut text: &[u8]) -> &[u8] {
     while let Some(inner) = text.strip_prefix(b"** ")
         && let Some(length) = memchr::memmem::find(inner, b" **")
@@ -172,7 +173,7 @@ fn angle_end(text: &[u8], open: usize) -> usize {
         }
         at += 1;
     }
-    // Not the path of a descriptor: skip only the bracket.
+    // This is not the path of a descriptor: skip only the bracket.
     open + 1
 }
 
@@ -216,7 +217,7 @@ pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// Splits `name=value`: strace prints some names, MINIX's `-N` prints all.
+/// Splits `name=value`: strace prints some names, MINIX with `-N` prints all.
 #[must_use]
 pub(crate) fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let length = param
@@ -231,8 +232,8 @@ pub(crate) fn split_name(param: &[u8]) -> (Option<&[u8]>, &[u8]) {
     }
 }
 
-/// Returns the path in `3</path>` or `AT_FDCWD</path>`, without the additions of `-yy` (`3</dev/null<char 1:3>>`) and
-/// without `(deleted)` after it; still escaped.
+/// Returns the path in `3</path>` or `AT_FDCWD</path>`, still escaped, without the additions of `-yy`
+/// (`3</dev/null<char 1:3>>`) and without `(deleted)` after it.
 #[must_use]
 pub(crate) fn angle_path(param: &[u8]) -> Option<&[u8]> {
     let open = memchr::memchr(b'<', param)?;
@@ -242,7 +243,7 @@ pub(crate) fn angle_path(param: &[u8]) -> Option<&[u8]> {
     inner.get(..end).filter(|path| path.starts_with(b"/"))
 }
 
-/// Unescapes a quoted string; a string that was cut keeps its dots. `None` if `param` is not a string.
+/// Unescapes a quoted string; a string that the tracer cut keeps its dots. `None` if `param` is not a string.
 #[must_use]
 pub(crate) fn string(param: &[u8], dialect: Dialect) -> Option<Vec<u8>> {
     if param.first() != Some(&b'"') {

@@ -1,4 +1,4 @@
-//! Facts from the metadata of a file: its machine, its clock, the program that recorded it.
+//! Facts from the metadata of a file about its machine, its clock, and the program that recorded it.
 
 use super::TraceFile;
 use super::cpu_stats::losses;
@@ -6,8 +6,8 @@ use crate::base::Endian;
 use crate::event::syscalls::Abi;
 use crate::event::{Fact, FirstDay, TraceInfo};
 
-/// The system call table that applies to the file: by the machine in UNAME; without a known machine by byte order and
-/// size of `long`.
+/// Returns the file's system call table: by the machine in UNAME or, if that is unknown, by byte order and size of
+/// `long`.
 #[must_use]
 pub(crate) fn abi_of(file: &TraceFile) -> Abi {
     let machine = file.options.uname.split_whitespace().last().unwrap_or("");
@@ -25,7 +25,7 @@ pub(crate) fn abi_of(file: &TraceFile) -> Abi {
     }
 }
 
-/// The facts that the file states about itself.
+/// Returns the facts that the file states about itself.
 pub(crate) fn info_of(file: &TraceFile) -> TraceInfo {
     let options = &file.options;
     let mut facts = Vec::new();

@@ -1,8 +1,9 @@
-//! The kernel's types (BTF) that trace-cmd 3.4 stores: a BTF section in, the names of enum values out.
+//! The kernel's types (BTF), which trace-cmd 3.4 stores: reads the names of enum values from a BTF section.
 //!
 //! ```text
 //! header: magic eb9f u16 | version u8 | flags u8 | header length u32 | types: offset, length u32 | strings: offset, length u32
-//! type:   name u32 | info u32: members in bits 0..15, kind in bits 24..28, signed in bit 31 | size or type u32 | by kind
+//! type:   name u32 | info u32: members in bits 0..15, kind in bits 24..28, signed in bit 31 | size or type u32 | by
+//! kind
 //! enum:   a member is name u32, value i32; enum64: name u32, value as two u32
 //! ```
 //!
@@ -15,15 +16,15 @@ use crate::base::Endian;
 const MAGIC: u16 = 0xeb9f;
 const ENUM: u32 = 6;
 const ENUM64: u32 = 19;
-/// Most enum values that are kept.
+/// Maximum number of enum values that are kept.
 const MAX_VALUES: usize = 1 << 20;
 
 /// The names of enum values.
 #[derive(Debug, Default)]
 pub struct Btf {
-    /// Number by the name of a value.
+    /// Numbers, by the name of the enum value.
     values: FxHashMap<Box<str>, i64>,
-    /// Values with their names by the name of an enum, sorted by value.
+    /// For each enum name, its values with their names, sorted by value.
     enums: FxHashMap<Box<str>, Vec<(i64, Box<str>)>>,
 }
 
@@ -87,7 +88,7 @@ impl Btf {
             let count = usize::try_from(info & 0xffff).ok()?;
             let kind = info >> 24 & 0x1f;
             let members = at.checked_add(12)?;
-            // Bytes after the first 12 of a type. Int, var and decl_tag: 4. Array: 12. Struct, union, datasec and
+            // Bytes after the first 12 bytes of a type. Int, var and decl_tag: 4. Array: 12. Struct, union, datasec and
             // enum64: 12 per member. Enum and func_proto: 8 per member. All others: none.
             let member_bytes = match kind {
                 1 | 14 | 17 => 4,
@@ -139,7 +140,7 @@ impl Btf {
         self.values.is_empty()
     }
 
-    /// The name of `value` in the enum that `type_name` (`enum NAME`) refers to; `None` if either is unknown.
+    /// Returns the name of `value` in the enum that `type_name` (`enum NAME`) means; `None` if either is unknown.
     #[must_use]
     pub(crate) fn name_of(&self, type_name: &str, value: i64) -> Option<&str> {
         let values = self
@@ -149,7 +150,7 @@ impl Btf {
         values.get(at).map(|known| &*known.1)
     }
 
-    /// Replaces the names of enum values in the tables of a print fmt by numbers, as the kernel does in the print
+    /// Replaces the names of enum values in the tables of a print format by numbers, as the kernel does in the print
     /// formats that it resolves itself.
     #[must_use]
     pub(crate) fn resolve(&self, print_fmt: &str) -> String {
@@ -198,7 +199,7 @@ impl Btf {
 pub(in crate::formats::tracedat) mod tests {
     use super::*;
 
-    /// A BTF section with an int, an enum `color` (RED 1, BLUE -2) and a nameless enum64 (BIG 2^33).
+    /// Returns a BTF section with an int, an enum `color` (RED 1, BLUE -2) and a nameless enum64 (BIG 2^33).
     pub(crate) fn section() -> Vec<u8> {
         let strings = b"\0int\0color\0RED\0BLUE\0BIG\0";
         let words: Vec<u32> = vec![

@@ -1,12 +1,12 @@
 //! File offsets of each CPU's ring-buffer pages, and access to one page: borrowed from the mapped file, or unpacked
-//! from a compressed chunk. The chunks used last are kept in a cache.
+//! from a compressed chunk. The most recently used chunks are cached.
 //!
 //! ```text
 //! plain:  pages, one after the other
-//! packed: chunks u32 | (packed size u32 | plain size u32 | block) ...      each block holds some whole pages
+//! packed: chunks u32 | (packed size u32 | plain size u32 | block) ...      each block contains some whole pages
 //! ```
 //!
-//! A place is a byte offset into a CPU's pages as if they were not packed.
+//! A place is a byte offset into the unpacked pages of a CPU.
 
 use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::base::{Cursor, Diagnostics, Endian, Location, Problem, ReadError, Severity};
 use crate::formats::compression::{Codec, unpack_block_into};
 
-/// Most pages that one chunk may hold (trace-cmd packs 10).
+/// Maximum number of pages in one chunk (trace-cmd packs 10).
 const MAX_CHUNK_PAGES: u64 = 64;
 
 /// One trace instance's buffer.
@@ -35,7 +35,7 @@ pub struct Buffer {
 pub struct CpuData {
     /// Number of the CPU.
     pub cpu: u32,
-    /// File offset of its data; for packed data, of the chunk count.
+    /// File offset of its data; for packed data, file offset of the number of chunks.
     pub offset: u64,
     /// Size of its pages when unpacked, in bytes.
     pub stream_size: u64,
@@ -63,7 +63,7 @@ pub(crate) struct CpuPages<'a> {
     pub data: &'a CpuData,
 }
 
-/// Where one CPU's pages are in the buffers of a file.
+/// The position of a CPU's pages in the buffers of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CpuIndex {
     /// The index of the buffer.
@@ -73,8 +73,8 @@ pub struct CpuIndex {
 }
 
 impl CpuData {
-    /// A CPU's unpacked pages of `size` bytes at file offset `offset`. If the file ends earlier, the size is cut and a
-    /// diagnostic is noted.
+    /// Returns a CPU's pages of `size` bytes at file offset `offset`, which are not packed. If the file ends earlier,
+    /// the size is reduced and a diagnostic is added.
     #[must_use]
     pub(crate) fn plain(
         bytes: &[u8],
@@ -95,8 +95,8 @@ impl CpuData {
         }
     }
 
-    /// A CPU's pages in chunks, whose count is at file offset `offset`. Stops at the first chunk that is cut short or
-    /// damaged, with a diagnostic.
+    /// Returns a CPU's pages in chunks, whose number is at file offset `offset`. Stops at the first chunk that is cut
+    /// or damaged, with a diagnostic.
     #[must_use]
     pub(crate) fn packed(
         bytes: &[u8],
@@ -188,7 +188,7 @@ fn read_chunk(
     })
 }
 
-/// Some bytes of a CPU's pages: in the mapped file, or in an unpacked chunk.
+/// Bytes of a CPU's pages, in the mapped file or in an unpacked chunk.
 #[derive(Clone, Debug)]
 pub(crate) enum PageBytes<'a> {
     /// In the file.
@@ -207,7 +207,7 @@ impl Deref for PageBytes<'_> {
     }
 }
 
-/// The codec of a file's chunks, and a cache of the chunks that were unpacked last.
+/// The codec of a file's chunks, and a cache of the most recently used chunks.
 #[derive(Debug)]
 pub(crate) struct ChunkCache {
     codec: Codec,
@@ -218,7 +218,7 @@ pub(crate) struct ChunkCache {
 impl ChunkCache {
     const KEPT: usize = 64;
 
-    /// An empty cache.
+    /// Returns an empty cache.
     #[must_use]
     pub fn new(codec: Codec) -> ChunkCache {
         ChunkCache {
@@ -268,7 +268,7 @@ impl ChunkCache {
         Ok(plain)
     }
 
-    /// Heap memory in use, in bytes.
+    /// Returns the heap memory of the cached chunks, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Raw time stamps in, times on the trace's own clock out.
+//! Converts raw time stamps to times on the trace's own clock.
 //!
 //! ```text
 //! raw -> TIME_SHIFT (a guest's clock to its host's) -> TSC2NSEC (cycles to ns) -> + OFFSET + DATE
@@ -8,7 +8,7 @@ use super::options::{Options, ShiftSample, TscToNs};
 use crate::event::clocks::kernel_clock;
 use crate::event::part::ClockUnit;
 
-/// The unit of the clock `name`. With `tsc_to_ns`, cycles are converted and the unit is ns.
+/// Returns the unit of the clock `name`. With `tsc_to_ns`, cycles are converted and the unit is ns.
 #[must_use]
 pub(crate) fn unit_of_clock(name: &str, tsc_to_ns: Option<TscToNs>) -> ClockUnit {
     match kernel_clock(name).unit {
@@ -27,7 +27,7 @@ pub struct TimeMap {
 }
 
 impl TimeMap {
-    /// The conversion for `cpu` that the file's options describe.
+    /// Returns the conversion for `cpu` that the file's options describe.
     #[must_use]
     pub fn new(options: &Options, cpu: u32) -> TimeMap {
         let shift = options.time_shift.as_ref();
@@ -44,13 +44,13 @@ impl TimeMap {
         }
     }
 
-    /// The same conversion without OFFSET and DATE.
+    /// Returns the same conversion without OFFSET and DATE.
     #[must_use]
     pub(crate) fn without_date(self) -> TimeMap {
         TimeMap { add_ns: 0, ..self }
     }
 
-    /// The amount in ns to add to a raw time, if the conversion is nothing but this addition.
+    /// Returns the number of ns to add to a raw time, if the conversion is only this addition.
     #[must_use]
     pub(crate) fn plain_offset(&self) -> Option<i64> {
         (self.samples.is_empty() && self.tsc_to_ns.is_none()).then_some(self.add_ns)
@@ -67,13 +67,13 @@ impl TimeMap {
         (time as i64).wrapping_add(self.add_ns)
     }
 
-    /// Converts a time of the kernel's local clock (ns) to a time of the trace; `None` where the events' times are
+    /// Converts a time of the kernel's local clock (ns) to a time of the trace; `None` if the events' times are
     /// converted from cycles.
     #[must_use]
     pub(crate) fn local_time(&self, local_ns: u64) -> Option<i64> {
         let time = |raw| (self.shift(raw) as i64).wrapping_add(self.add_ns);
-        // Between two samples the offset is a straight line; before the first and after the last sample the nearest
-        // pair is extrapolated. Without interpolation the last sample at or before `raw` applies.
+        // Between two samples the offset is interpolated linearly; before the first and after the last sample it is
+        // extrapolated from the nearest pair. Without interpolation, the last sample at or before `raw` applies.
         self.tsc_to_ns.is_none().then(|| time(local_ns))
     }
 
@@ -166,7 +166,7 @@ mod tests {
         };
         let map = TimeMap::new(&options, 0);
         let times: Vec<i64> = [50, 100, 150, 250, 400].map(|raw| map.time(raw)).to_vec();
-        // Half of the distance is added before dividing, below zero too, as trace-cmd does.
+        // Before dividing, half of the distance is added, also below zero, as in trace-cmd.
         assert_eq!(times, [1001, 1100, 1200, 1350, 1500]);
         assert_eq!(TimeMap::new(&options, 1).time(5), 5);
         if let Some(shift) = &mut options.time_shift {

@@ -1,4 +1,4 @@
-//! The coarse picture of a trace.dat: how much each CPU recorded when, by the times of some of its pages.
+//! The coarse preview of a trace.dat: how much each CPU recorded over time, from the times of some of its pages.
 
 use super::TraceFile;
 use super::buffers::CpuPages;
@@ -6,9 +6,9 @@ use super::part_pages::time_before;
 use crate::base::{Big, Endian, Little, TimeSpan, Timestamp};
 use crate::event::{Coarse, DensitySample};
 
-/// Number of page headers that are read for the whole file.
+/// Maximum number of page headers that are read for the whole file.
 const MOST_PAGES: u64 = 16_384;
-/// Number of chunks that are unpacked for the whole file.
+/// Maximum number of chunks that are unpacked for the whole file.
 const MOST_CHUNKS: usize = 256;
 
 /// A place that is sampled.
@@ -19,16 +19,16 @@ struct Place {
     bytes: u64,
 }
 
-/// How densely places are sampled.
+/// The distances between sampled places.
 #[derive(Clone, Copy)]
 struct Strides {
-    /// Every how many pages, in pages that are not packed.
+    /// In pages that are not packed: one page of this many is sampled.
     pages: u64,
-    /// How many chunks of each lane.
+    /// In packed pages: the number of chunks of each lane that are sampled.
     chunks: usize,
 }
 
-/// Returns the picture of the lanes, whose pages are `lanes`.
+/// Returns the preview of the lanes, whose pages are `lanes`.
 pub(super) fn coarse(file: &TraceFile, lanes: &[Option<CpuPages<'_>>]) -> Coarse {
     let mut coarse = Coarse::default();
     let mut span: Option<TimeSpan> = None;
@@ -52,8 +52,8 @@ pub(super) fn coarse(file: &TraceFile, lanes: &[Option<CpuPages<'_>>]) -> Coarse
             );
             span = Some(TimeSpan::new(known.start.min(time), known.end.max(time)));
         };
-        // One sample per place: the time of its page and the bytes up to the next place. Times of a CPU
-        // never go back.
+        // One sample per place: the time of its page, and the number of bytes up to the next place. Times of a CPU must
+        // not decrease: a smaller time is replaced by the last one.
         let mut last = i64::MIN;
         for place in places(CpuPages { buffer, data }, strides) {
             if let Some(raw) = file.page_time(data, buffer.page_size, place.offset) {

@@ -18,7 +18,7 @@ pub(crate) struct Contents {
     pub buffers: Vec<Buffer>,
     /// Texts of latency tracers.
     pub latency_texts: Vec<Vec<u8>>,
-    /// Instances whose data is not at the file offset that their option states: that offset and the name.
+    /// Instances whose data is not at the file offset that their option states: (that offset, name).
     pub missing: Vec<(u64, String)>,
     /// The metadata sections as the file stores them, in its order.
     pub sections: Vec<StoredSection>,
@@ -32,7 +32,7 @@ pub(crate) struct StoredSection {
     /// Its id in version 7.
     pub id: u16,
     pub packing: Packing,
-    /// The bytes of its body in the file; of a packed one, from its sizes on.
+    /// The range of its body in the file; a packed body includes its sizes.
     pub body: Range<u64>,
 }
 

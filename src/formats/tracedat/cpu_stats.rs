@@ -4,13 +4,13 @@
 //! CPU: 1
 //! entries: 9423
 //! overrun: 0                 events that were overwritten before they were read
-//! commit overrun: 0          events that a nested event left no room for
-//! dropped events: 0          events that a full buffer left no room for
+//! commit overrun: 0          events that found no room because of a nested event
+//! dropped events: 0          events that found no room in a full buffer
 //! ```
 
 use crate::event::CpuLoss;
 
-/// The number of lost events of each CPU whose statistics report losses.
+/// Returns the number of lost events of each CPU whose statistics report losses.
 pub(crate) fn losses(texts: &[String]) -> Vec<CpuLoss> {
     let mut losses: Vec<CpuLoss> = Vec::new();
     for line in texts.iter().flat_map(|text| text.lines()) {

@@ -20,12 +20,12 @@ use super::printed_time::Times;
 use crate::base::Endian;
 use crate::formats::function_options::FunctionOptions;
 
-/// Which text of an event is printed.
+/// The text that is printed for an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// The plugin's; the print fmt's for kinds without a plugin.
+    /// The plugin's text; for kinds without a plugin, the text of the print format.
     Plugins,
-    /// Always the print fmt's.
+    /// Always the text of the print format.
     Plain,
     /// All fields as `name=value`.
     Raw(Addresses),
@@ -55,7 +55,7 @@ impl Place {
 /// All kinds of events of a file.
 pub struct Decoder {
     kinds: Vec<Kind>,
-    /// Index into `kinds` plus one, by the event's number; 0: no kind.
+    /// Index into `kinds` plus one, by the number of the kind; 0: there is no kind.
     by_id: Vec<u16>,
     endian: Endian,
     long_size: u32,
@@ -86,27 +86,27 @@ pub struct Raw<'a> {
     pub cpu: u32,
     /// Its time on the clock that the report prints.
     pub time: u64,
-    /// The record that is printed after it, if any.
+    /// The record that is printed after this one, if there is one.
     pub next: Option<&'a [u8]>,
-    /// Indentation of a traced function below its callers, in levels.
+    /// Indentation of a traced function relative to its callers, in levels.
     pub depth: u32,
 }
 
-/// State that is kept from one shown event to the next.
+/// State that is kept between shown events.
 #[derive(Debug, Default)]
 pub struct Memory {
     /// Cache of function names.
     pub functions: Functions,
     /// Thread names from sched_switch, by pid.
     pub learned: FxHashMap<i32, Box<[u8]>>,
-    /// By index of the kind: which of its text fields have held bytes that are not text.
+    /// For each kind, by index: which of its text fields have contained bytes that are not text.
     pub seen: Vec<Seen>,
     /// How functions are printed.
     pub options: FunctionOptions,
 }
 
 impl Decoder {
-    /// Creates a decoder for events of these formats. `names` resolves addresses.
+    /// Returns a decoder for events of these formats. `names` resolves addresses.
     #[must_use]
     pub fn new(
         formats: impl IntoIterator<Item = EventFormat>,
@@ -126,7 +126,7 @@ impl Decoder {
             .collect();
         let mut by_id = Vec::new();
         for (index, kind) in kinds.iter().enumerate() {
-            // Numbers are 16 bits wide in the records.
+            // Numbers of kinds have 16 bits in the records.
             let id = kind.format.id as usize;
             if id > usize::from(u16::MAX) {
                 continue;
@@ -162,41 +162,41 @@ impl Decoder {
         }
     }
 
-    /// All kinds, in the order of the formats that were passed in.
+    /// Returns all kinds, in the order of the formats that were passed in.
     #[must_use]
     pub(crate) fn kinds(&self) -> &[Kind] {
         &self.kinds
     }
 
-    /// The index in [`Decoder::kinds`] of a record's kind; `None` for an unknown number.
+    /// Returns the index in [`Decoder::kinds`] of a record's kind; `None` for an unknown number.
     #[must_use]
     pub(crate) fn kind_of(&self, record: &[u8]) -> Option<usize> {
         let id = self.kind_id.read(record, self.endian)?;
         self.kind_of_id(u32::try_from(id).ok()?)
     }
 
-    /// The index in [`Decoder::kinds`] of the kind with the number `id`.
+    /// Returns the index in [`Decoder::kinds`] of the kind with the number `id`.
     #[must_use]
     pub(crate) fn kind_of_id(&self, id: u32) -> Option<usize> {
         let slot = *self.by_id.get(id as usize)?;
         usize::from(slot).checked_sub(1)
     }
 
-    /// The pid of the thread that wrote a record.
+    /// Returns the pid of the thread that wrote a record.
     #[must_use]
     pub(crate) fn pid_of(&self, record: &[u8]) -> i32 {
         self.pid.read(record, self.endian).unwrap_or(0) as i32
     }
 
-    /// The field `common_flags` of a record; 0 if the file has no such field.
+    /// Returns the field `common_flags` of a record; 0 if the file has no such field.
     #[must_use]
     pub(crate) fn flags_of(&self, record: &[u8]) -> u64 {
         let read = |place: Place| place.read(record, self.endian);
         self.flags.and_then(read).unwrap_or(0)
     }
 
-    /// Appends the latency-flags column, one character each: interrupts off, need-resched, in interrupt, preempt depth
-    /// (low and high half of the count); then migrate-disable depth and lock depth where the file has them.
+    /// Appends the column of latency flags, one character each: interrupts off, need-resched, in interrupt, preempt
+    /// depth (low and high half of the count); then migrate-disable depth and lock depth, if the file has them.
     pub(crate) fn push_flags(&self, out: &mut Vec<u8>, record: &[u8]) {
         let flags = self.flags_of(record);
         let read = |place: Option<Place>| place.and_then(|p| p.read(record, self.endian));
@@ -230,7 +230,7 @@ impl Decoder {
         }
     }
 
-    /// Everything that expressions over a record of `kind` are evaluated with.
+    /// Returns everything that expressions over a record of `kind` are evaluated with.
     #[must_use]
     pub fn scope<'a>(&'a self, kind: &'a Kind, record: &'a [u8]) -> Scope<'a> {
         Scope {
@@ -242,7 +242,7 @@ impl Decoder {
         }
     }
 
-    /// Byte order of the records.
+    /// Returns the byte order of the records.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.endian
@@ -317,8 +317,8 @@ impl Decoder {
         }
     }
 
-    /// Indentation of a record of the function tracer, in levels. Records must be passed in time order: `callers` is
-    /// updated.
+    /// Returns the indentation of a record of the function tracer, in levels. Records must be passed in time order,
+    /// because `callers` is updated.
     pub fn depth(&self, kind: usize, raw: Raw<'_>, callers: &mut Callers) -> u32 {
         self.kinds.get(kind).map_or(0, |kind| {
             let scope = self.scope(kind, raw.record);
@@ -327,7 +327,7 @@ impl Decoder {
         })
     }
 
-    /// Appends the text of trace_printk's binary form: `function: text`.
+    /// Appends the text of a trace_printk in binary form: `function: text`.
     fn push_binary_print(&self, out: &mut Vec<u8>, kind: &Kind, record: &[u8]) {
         let number = |name: &str| {
             Place::of(kind.format.field(name)).and_then(|place| place.read(record, self.endian))

@@ -1,4 +1,4 @@
-//! One raw event in, its full description out: typed fields with their meanings, the text of the report, stack frames.
+//! Describes one raw event in full: typed fields with their meanings, the text of the report, stack frames.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ use crate::base::{Endian, Timestamp};
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, NumberValue, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
 
-/// Most elements of an array that are shown.
+/// Maximum number of elements of an array that are shown.
 const MAX_ELEMENTS: usize = 4096;
 
-/// Most frames of a stack that are shown.
+/// Maximum number of frames of a stack that are shown.
 const MAX_FRAMES: usize = 512;
 
 /// Facts about an event that are not in its record.
@@ -121,7 +121,8 @@ pub(crate) fn push_text(
     }
 }
 
-/// The info column of the report without line ends after it; the place of a probe is written as the kernel writes it.
+/// Returns the info column of the report without line ends after it; the place of a probe is printed as the kernel
+/// prints it.
 fn text(
     decoder: &Decoder,
     index: usize,
@@ -152,7 +153,8 @@ fn text(
     }
 }
 
-/// Where a probe was hit: `function+0x0`; for returns `caller+0x0 <- function`. `None` if the event is not a probe's.
+/// Returns where a probe was hit: `function+0x0`; for returns `caller+0x0 <- function`. `None` if the event is not a
+/// probe's.
 fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
     let address = |name: &str| {
         let field = kind.format.field(name)?;
@@ -172,7 +174,7 @@ fn probe_place(kind: &Kind, scope: &Scope<'_>) -> Option<String> {
     Some(format!("{caller} <- {function}"))
 }
 
-/// `function+0x12`; the address alone if no symbol contains it.
+/// Returns `function+0x12`, or only the address if no symbol contains it.
 fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
     match lookup.symbol(address) {
         Some(FunctionAt { name, start }) => {
@@ -183,7 +185,7 @@ fn symbol_text(lookup: &dyn Lookup, address: u64) -> String {
     }
 }
 
-/// Returns what the number in field `index` of `kind` is shown as; `None` if it means nothing beyond its value.
+/// Returns the text that is shown for the number in field `index` of `kind`; `None` if the number itself is shown.
 pub(crate) fn shown_number(
     kind: &Kind,
     index: usize,
@@ -210,8 +212,8 @@ fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_
     }
 }
 
-/// Appends what the fields of an event do not contain: the text of a traced function, a raw or a binary print; the
-/// frames of a stack.
+/// Appends what the fields of an event do not contain: the text of a traced function or of a raw or binary print, and
+/// the frames of a stack.
 pub(crate) fn decode_into(decoder: &Decoder, record: &[u8], decoded: &mut DecodedEvent<'_>) {
     let found = decoder
         .kind_of(record)
@@ -229,7 +231,7 @@ pub(crate) fn decode_into(decoder: &Decoder, record: &[u8], decoded: &mut Decode
     }
 }
 
-/// Appends the text of an event of the kind at `index`, as [`decode_into`] does; `memory` is kept from event to event.
+/// Appends the text of an event of the kind at `index`, like [`decode_into`]; `memory` is kept between events.
 pub(super) fn push_more_text(
     decoder: &Decoder,
     index: usize,
@@ -251,7 +253,7 @@ pub(super) fn push_more_text(
     }
 }
 
-/// Appends the fields of the event with the bytes `record`, as [`describe`] lists them; nothing for an unknown kind.
+/// Appends the fields of the event with the bytes `record`, as [`describe`] lists them; nothing if the kind is unknown.
 pub fn fields_into<'a>(
     decoder: &'a Decoder,
     record: Cow<'a, [u8]>,
@@ -289,7 +291,7 @@ fn value_ref<'r>(
     value_in(field, sort, record, endian, &mut Vec::new())
 }
 
-/// Returns the value of a field that is one number and no truth value; `None` for every other field.
+/// Returns the value of a field that is one number and not a truth value; `None` for every other field.
 #[inline]
 pub(super) fn number_in(
     field: &FieldFormat,
@@ -309,7 +311,7 @@ pub(super) fn number_in(
     }
 }
 
-/// Returns the value of a field; a list takes the memory of `list`, which is empty.
+/// Returns the value of a field; a list uses the memory of `list`, which must be empty.
 #[inline]
 pub(super) fn value_in<'r>(
     field: &FieldFormat,
@@ -321,7 +323,7 @@ pub(super) fn value_in<'r>(
     match field.shape {
         Shape::Plain => match number_in(field, sort, record, endian) {
             Some(number) => number.into(),
-            // What is no number is a bool, or not in the record.
+            // A plain field that is not a number is a bool, or is not in the record.
             None => (field.number(record, endian))
                 .map_or(ValueRef::Null, |number| ValueRef::Bool(number == 1)),
         },
@@ -340,7 +342,7 @@ pub(super) fn value_in<'r>(
             let Some(bytes) = field.data(record, endian) else {
                 return ValueRef::Null;
             };
-            // `is_string` also holds for arrays of u8 and s8, which are bytes here.
+            // `is_string` is also true for arrays of u8 and s8, which are bytes here.
             if field.is_string
                 && field.type_name.contains("char")
                 && let Some(text) = as_text(bytes)
@@ -367,7 +369,8 @@ pub(super) fn value_in<'r>(
     }
 }
 
-/// The text in `bytes` up to the NUL; `None` if it is not UTF-8 or contains control characters other than white space.
+/// Returns the text in `bytes` up to the NUL; `None` if it is not UTF-8 or contains control characters other than white
+/// space.
 fn as_text(bytes: &[u8]) -> Option<&str> {
     let length = memchr::memchr(0, bytes).unwrap_or(bytes.len());
     let text = std::str::from_utf8(bytes.get(..length).unwrap_or(bytes)).ok()?;
@@ -384,7 +387,7 @@ fn until_nul(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes.get(..length).unwrap_or(bytes))
 }
 
-/// The meaning of a number as text (thread state, flags, symbol); empty if it has none beyond its value.
+/// Returns the meaning of a number as text (thread state, flags, symbol); empty if it has no other meaning.
 fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value: &Value) -> String {
     let number = match value {
         Value::Pointer(number) | Value::UInt(number) => *number,
@@ -443,7 +446,7 @@ fn state_text(letters: &[u8], state: u64) -> String {
     }
 }
 
-/// The frames of a stack event, innermost first; empty for other events.
+/// Returns the frames of a stack event, innermost first; none for other events.
 fn stack(kind: &Kind, scope: &Scope<'_>) -> Vec<String> {
     let is_kernel = kind.format.name == "kernel_stack";
     if kind.format.system != "ftrace" || !(is_kernel || kind.format.name == "user_stack") {

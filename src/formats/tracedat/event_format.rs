@@ -1,4 +1,4 @@
-//! The text of an event's `format` file in, its fields with their offsets out.
+//! Parses the text of an event's `format` file to its fields with their offsets.
 //!
 //! ```text
 //! name: sched_waking
@@ -13,14 +13,14 @@
 //! ```
 //!
 //! `header_page` has the same grammar, without name and print fmt. This module does not parse the print fmt. Offsets
-//! are checked against each record: a field outside the record reads as absent.
+//! are checked against each record: a field outside the record is read as absent.
 
 use std::ops::Range;
 
 use crate::base::Endian;
 use crate::event::FieldRole;
 
-/// Most fields of one event that are kept; further fields are taken for garbage.
+/// Maximum number of fields of one event; further fields are assumed to be garbage.
 const MAX_FIELDS: usize = 4096;
 
 /// How a field's bytes are read.
@@ -53,19 +53,19 @@ pub struct FieldFormat {
     pub size: u32,
     /// Whether numbers are sign-extended.
     pub is_signed: bool,
-    /// Whether it is listed before the blank line: every event has the common fields.
+    /// Whether the field is listed before the blank line: every event has these common fields.
     pub is_common: bool,
     /// Whether the elements are characters (`char`, `u8`, `s8` arrays).
     pub is_string: bool,
     /// Whether the type has a star.
     pub is_pointer: bool,
-    /// Whether the type has the word `long`.
+    /// Whether the type contains the word `long`.
     pub is_long: bool,
     /// How its bytes are read.
     pub shape: Shape,
     /// Size of one element in bytes, never 0; the field's size if it is not an array.
     pub element_size: u32,
-    /// What the field is to exporters.
+    /// The role of the field for exporters.
     pub role: FieldRole,
 }
 
@@ -80,11 +80,11 @@ pub struct EventFormat {
     pub system: String,
     /// Fields in the file's order, common ones first.
     pub fields: Vec<FieldFormat>,
-    /// What follows `print fmt: `; empty if there is none.
+    /// The text after `print fmt: `; empty if there is none.
     pub print_fmt: String,
 }
 
-/// The fields of `header_page`: how a page of the ring buffer starts.
+/// The fields of `header_page`: the layout of the start of a ring-buffer page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderPage {
     /// Offset and size of the time stamp.
@@ -100,14 +100,14 @@ pub struct HeaderPage {
 }
 
 impl FieldFormat {
-    /// The bytes of the field's data in `record`: the string or array itself for a `__data_loc`. An array is cut at the
-    /// end of the record; `None` if other data are not wholly in the record.
+    /// Returns the bytes of the field's data in `record`; for a `__data_loc`, the string or array itself. An array is
+    /// cut at the end of the record; `None` if other data is not completely in the record.
     #[must_use]
     pub fn data<'a>(&self, record: &'a [u8], endian: Endian) -> Option<&'a [u8]> {
         record.get(self.data_range(record, endian)?)
     }
 
-    /// The range of [`FieldFormat::data`] in the record, in bytes.
+    /// Returns the range of [`FieldFormat::data`] in the record, in bytes.
     #[must_use]
     pub(crate) fn data_range(&self, record: &[u8], endian: Endian) -> Option<Range<usize>> {
         let offset = self.offset as usize;
@@ -122,7 +122,8 @@ impl FieldFormat {
         (range.start <= range.end && range.end <= record.len()).then_some(range)
     }
 
-    /// The field as one number, sign-extended if it is signed. `None` if it is not a number or is outside the record.
+    /// Returns the field as one number, sign-extended if it is signed. `None` if it is not a number or is outside the
+    /// record.
     #[inline]
     #[must_use]
     pub fn number(&self, record: &[u8], endian: Endian) -> Option<u64> {
@@ -143,7 +144,7 @@ impl FieldFormat {
     }
 }
 
-/// The number in `bytes`; `None` unless there are 1, 2, 4 or 8 of them.
+/// Returns the number in `bytes`; `None` unless there are 1, 2, 4 or 8 of them.
 #[inline]
 #[must_use]
 pub(crate) fn read_number(bytes: &[u8], endian: Endian) -> Option<u64> {
@@ -168,7 +169,7 @@ pub(crate) fn sign_extend(value: u64, size: u32) -> u64 {
     }
 }
 
-/// The range in `record` that the `__data_loc` at offset `at` refers to; its offset counts from `base`.
+/// Returns the range in `record` that the `__data_loc` at offset `at` refers to; its offset counts from `base`.
 #[must_use]
 pub(crate) fn loc_range(
     record: &[u8],
@@ -200,7 +201,7 @@ impl EventFormat {
             let (line, after) = rest.split_at(length);
             let line = line.trim_ascii();
             if let Some(value) = line.strip_prefix(b"print fmt:") {
-                // Up to the end of the text: a print fmt may contain line ends.
+                // Up to the end of the text, because a print fmt may contain newlines.
                 let offset = text.len() - rest.len();
                 let start = offset + (rest.len() - rest.trim_ascii_start().len()) + 10;
                 let all = text.get(start..).unwrap_or(value);
@@ -230,16 +231,16 @@ impl EventFormat {
         (!format.name.is_empty()).then_some(format)
     }
 
-    /// The field with the name `name`.
+    /// Returns the field with the name `name`.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&FieldFormat> {
         self.fields.iter().find(|field| field.name == name)
     }
 }
 
-/// The format of the block tracer's events, which no kernel describes: their number is one above that of another ftrace
-/// event. `None` if there is no such event, or another event has the number. One of the 99 trace.dat files of the corpus
-/// and the samples has such events.
+/// Returns the format of the block tracer's events, which no kernel describes: their number is one above that of
+/// another ftrace event. `None` if there is no such event, or if another event has the number. Of the 99 trace.dat
+/// files of the corpus and the samples, 1 contains such events.
 #[must_use]
 pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let ftrace = |name: &str| {
@@ -281,7 +282,7 @@ pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
 }
 
 impl HeaderPage {
-    /// Parses the text of `header_page`. `None` if it does not state where commit and data are.
+    /// Parses the text of `header_page`. `None` if it does not contain the positions of commit and data.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<HeaderPage> {
         let mut fields = text
@@ -315,7 +316,7 @@ fn parse_decimal(text: &[u8]) -> Option<u32> {
     std::str::from_utf8(text.get(..digits)?).ok()?.parse().ok()
 }
 
-/// Parses `field:TYPE NAME[dims];\toffset:N;\tsize:N;\tsigned:0|1;`, with anything after it.
+/// Parses `field:TYPE NAME[dims];\toffset:N;\tsize:N;\tsigned:0|1;`, which any text may follow.
 fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
     let line = line
         .strip_prefix(b"field:")
@@ -441,7 +442,7 @@ impl Declaration {
     }
 }
 
-/// Size in bytes of a C or kernel type; `None` if the name is unknown.
+/// Returns the size in bytes of a C or kernel type; `None` if the name is unknown.
 fn base_size(base: &str, long_size: u32) -> Option<u32> {
     if base.contains('*') {
         return Some(long_size);

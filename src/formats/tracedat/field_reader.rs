@@ -1,4 +1,4 @@
-//! The fields of many events for exporters: keeps the page and the names of functions from one event to the next.
+//! Reads the fields of many events for exporters: keeps the page and the names of functions between events.
 
 use super::buffers::CpuPages;
 use super::decoder::{Decoder, Memory};
@@ -22,7 +22,7 @@ pub(super) struct RecordFields<'a> {
     open: Option<OpenPage<'a>>,
     memory: Memory,
     text: Vec<u8>,
-    /// Kept for its memory.
+    /// Kept to reuse its memory.
     list: Vec<Value>,
 }
 
@@ -38,8 +38,8 @@ impl<'a> RecordFields<'a> {
         }
     }
 
-    /// Passes the fields of an event to `sink`; `false` if it has more than fields and a text, or cannot be read. Then
-    /// `sink` got nothing.
+    /// Passes the fields of an event to `sink`. Returns `false` if the event has more than fields and a text, or cannot
+    /// be read; then nothing was passed to `sink`.
     pub fn read(
         &mut self,
         event: EventAt<'_>,

@@ -1,4 +1,4 @@
-//! An opened trace.dat: the whole file in, its metadata and access to every page and record out.
+//! An opened trace.dat: its metadata, and access to every page and record.
 
 use super::buffers::{Buffer, Chunk, ChunkCache, CpuData, PageBytes};
 use super::clock::{TimeMap, unit_of_clock};
@@ -30,7 +30,7 @@ pub struct TraceFile {
     pub options: Options,
     /// The trace buffers of all instances, the top-level instance first.
     pub buffers: Vec<Buffer>,
-    /// Texts of latency tracers that the file contains in place of events.
+    /// Texts of latency tracers that the file contains instead of events.
     pub latency_texts: Vec<Vec<u8>>,
     /// Offsets of the parts of a page.
     pub layout: Layout,
@@ -38,7 +38,7 @@ pub struct TraceFile {
     pub(crate) sections: Vec<StoredSection>,
     /// The options that are neither file offsets nor buffers, as the file stores them.
     pub(crate) raw_options: Vec<RawOption>,
-    /// Diagnostics that were noted while the metadata was read.
+    /// Diagnostics from reading the metadata.
     pub diagnostics: Diagnostics,
     /// Index into `metadata.formats` by event number.
     kind_of_id: Vec<Maybe<u32>>,
@@ -48,12 +48,12 @@ pub struct TraceFile {
 /// A page of a CPU.
 pub(crate) struct Page<'a> {
     pub bytes: PageBytes<'a>,
-    /// The place where it starts.
+    /// The place at which the page starts.
     pub start: u64,
 }
 
 impl TraceFile {
-    /// Reads everything but the events.
+    /// Reads everything except the events.
     ///
     /// # Errors
     /// If the file is not a trace.dat, or its event formats cannot be read.
@@ -137,13 +137,13 @@ impl TraceFile {
         }
     }
 
-    /// Byte order of the file.
+    /// Returns the byte order of the file.
     #[must_use]
     pub fn endian(&self) -> Endian {
         self.header.endian
     }
 
-    /// The clock of the first instance with events.
+    /// Returns the clock of the first instance with events.
     #[must_use]
     pub(crate) fn clock(&self) -> &str {
         let buffer = self.buffers.iter().find(|buffer| !buffer.cpus.is_empty());
@@ -153,20 +153,20 @@ impl TraceFile {
         }
     }
 
-    /// The unit of the clock that `clock` returns.
+    /// Returns the unit of the clock that `clock` returns.
     #[must_use]
     pub fn clock_unit(&self) -> ClockUnit {
         unit_of_clock(self.clock(), self.options.tsc_to_ns)
     }
 
-    /// Index into `metadata.formats` of the event with number `id`; `None` if it has no format.
+    /// Returns the index into `metadata.formats` of the event with number `id`; `None` if it has no format.
     #[inline]
     #[must_use]
     pub fn kind_of_id(&self, id: u16) -> Option<u32> {
         self.kind_of_id.get(usize::from(id))?.get()
     }
 
-    /// The number of events of a CPU that the kernel dropped because the buffer was full.
+    /// Returns the number of events of a CPU that the kernel dropped because the buffer was full.
     #[must_use]
     pub(crate) fn drops_of(&self, cpu: u32) -> u64 {
         let losses = super::cpu_stats::losses(&self.options.cpu_stats);
@@ -174,7 +174,7 @@ impl TraceFile {
         drops.fold(0, |sum, loss| sum.saturating_add(loss.dropped))
     }
 
-    /// The conversion of raw times of `cpu` to times of the trace.
+    /// Returns the conversion of raw times of `cpu` to times of the trace.
     #[must_use]
     pub fn time_map(&self, cpu: u32) -> TimeMap {
         TimeMap::new(&self.options, cpu)
@@ -210,7 +210,7 @@ impl TraceFile {
             });
         };
         let plain = self.cache.chunk(self.input.bytes(), chunk)?;
-        // Pages do not cross chunks, so page boundaries are counted from the chunk's start.
+        // Pages do not cross chunks: page boundaries are counted from the chunk's start.
         let inside = place - chunk.stream_offset;
         let inside = inside - inside % page_size;
         let at = inside as usize;
@@ -297,13 +297,13 @@ impl TraceFile {
         }
     }
 
-    /// An iterator over all records of `data`.
+    /// Returns an iterator over all records of `data`.
     #[must_use]
     pub fn records<'a>(&'a self, data: &'a CpuData, page_size: u32) -> CpuRecords<'a> {
         self.records_from(data, page_size, 0)
     }
 
-    /// An iterator over the records of `data`, starting with the page at `place`.
+    /// Returns an iterator over the records of `data`, starting with the page at `place`.
     #[must_use]
     pub(crate) fn records_from<'a>(
         &'a self,
@@ -326,8 +326,8 @@ impl TraceFile {
         }
     }
 
-    /// Raw time at the start of the page of `data` that contains the byte at `place`; `None` if the page cannot be
-    /// read.
+    /// Returns the raw time at the start of the page of `data` that contains the byte at `place`; `None` if the page
+    /// cannot be read.
     #[must_use]
     pub(crate) fn page_time(&self, data: &CpuData, page_size: u32, place: u64) -> Option<u64> {
         let page = self.page_at(data, page_size, place).ok()?.bytes;
@@ -341,7 +341,7 @@ impl TraceFile {
         }
     }
 
-    /// Heap memory in use, in bytes.
+    /// Returns the heap memory of the metadata and the cache, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let formats: usize = self
@@ -375,7 +375,7 @@ pub struct CpuRecords<'a> {
     lost: Lost,
 }
 
-/// Position and time of the current record of [`CpuRecords`].
+/// Place and time of the current record of [`CpuRecords`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
     /// Raw time.
@@ -405,7 +405,7 @@ impl CpuRecords<'_> {
         }
     }
 
-    /// The payload of the current record.
+    /// Returns the payload of the current record.
     #[must_use]
     pub fn payload(&self) -> &[u8] {
         self.page.get(self.payload.clone()).unwrap_or(&[])

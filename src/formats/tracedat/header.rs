@@ -1,4 +1,4 @@
-//! The start of a trace.dat in, its version, byte order and sizes out.
+//! Reads the start of a trace.dat: its version, byte order and sizes.
 //!
 //! ```text
 //! 17 08 44 "tracing" | version text NUL | endian u8: 0 little, 1 big | long size u8 | page size u32
@@ -19,7 +19,8 @@ pub struct Header {
     pub version: u32,
     /// Byte order of all numbers after this field, and of the pages.
     pub endian: Endian,
-    /// Size of `long` in the recording program in bytes, 4 or 8; the kernel's own is the size in `HeaderPage::commit`.
+    /// Size of `long` in the recording program in bytes, 4 or 8; the size in `HeaderPage::commit` is that of the
+    /// kernel's `long`.
     pub long_size: u32,
     /// Page size of the recording machine, in bytes.
     pub page_size: u32,
@@ -36,7 +37,7 @@ pub struct Header {
 /// Reads the header of the file.
 ///
 /// # Errors
-/// If the file is not a trace.dat, is cut short in the header, or has a version or codec that cannot be read.
+/// If the file is not a trace.dat, is cut in the header, or has a version or codec that cannot be read.
 pub(crate) fn read_header(bytes: &[u8]) -> Result<Header, ReadError> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     if cursor.take(10, "trace.dat magic")? != MAGIC {

@@ -1,4 +1,5 @@
-//! One kind of event with everything that prints it: its fields, print fmt, plugin and letters of thread states.
+//! One kind of event with everything that is needed to print it: its fields, print fmt, plugin and letters of thread
+//! states.
 
 use std::sync::OnceLock;
 
@@ -18,13 +19,13 @@ pub struct Kind {
     pub plugin: Option<&'static Plugin>,
     /// Index in `format.fields` of each of the plugin's fields; `None` for a field that the format lacks.
     pub plugin_fields: Vec<Option<u16>>,
-    /// What the number in a plain field is, for each of `format.fields`.
+    /// The kind of number in each plain field, for each of `format.fields`.
     pub sorts: Vec<NumberSort>,
     /// Whether it is trace_printk's binary form (`bprint`).
     pub(super) is_binary_print: bool,
-    /// What an exporter writes besides its fields.
+    /// What an exporter writes in addition to its fields.
     pub(super) more: More,
-    /// Indices in `format.fields` of the fields that not every event has.
+    /// Indices in `format.fields` of the fields that are not in every event.
     pub(super) own_fields: Vec<u16>,
     /// Index in `format.fields` of `common_flags`.
     pub(super) flags_field: Option<u16>,
@@ -33,14 +34,14 @@ pub struct Kind {
     state_letters: OnceLock<Vec<u8>>,
 }
 
-/// What an event of the ftrace system expresses besides its fields.
+/// What an event of the system `ftrace` contains in addition to its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum More {
     /// Nothing.
     Nothing,
     /// Frames of a stack.
     Stack,
-    /// A text: its fields are only addresses or bytes.
+    /// A text, because its fields are only addresses or bytes.
     Text,
 }
 
@@ -54,7 +55,7 @@ impl More {
     }
 }
 
-/// What the number in a field is.
+/// The kind of number in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberSort {
     /// `bool`: shown as yes or no if it is 0 or 1.
@@ -124,13 +125,13 @@ impl Kind {
         }
     }
 
-    /// Its print fmt, parsed at the first call.
+    /// Returns its print fmt, parsed at the first call.
     #[must_use]
     pub fn print_fmt(&self) -> &PrintFmt {
         self.print_fmt.get_or_init(|| {
             let print_fmt = PrintFmt::new(&self.format, self.long_size);
             if self.is_binary_print {
-                // Each record has a format string of its own; the print fmt is not used.
+                // Each record has its own format string; the print fmt is not used.
                 print_fmt.bare()
             } else {
                 print_fmt
@@ -138,17 +139,17 @@ impl Kind {
         })
     }
 
-    /// The letters of thread states, by bit of `prev_state` (sched_switch only).
+    /// Returns the letters of thread states, by bit of `prev_state` (sched_switch only).
     #[must_use]
     pub(crate) fn state_letters(&self) -> &[u8] {
         self.state_letters.get_or_init(|| letters_of(self))
     }
 }
 
-/// The letters by bit, for kernels whose print fmt does not name the states.
+/// The letters by bit, for kernels whose print fmt does not contain them.
 const STATES: &[u8] = b"SDTtXZPI";
 
-/// The letter of each bit of `prev_state`, from the print fmt of `kind` (sched_switch).
+/// Returns the letter of each bit of `prev_state`, from the print fmt of `kind` (sched_switch).
 fn letters_of(kind: &Kind) -> Vec<u8> {
     let Some(field) = kind
         .format
@@ -184,7 +185,7 @@ fn letters_of(kind: &Kind) -> Vec<u8> {
             *slot = letter;
         }
     }
-    // The letters end at the first bit without one.
+    // The list ends at the first bit without a letter.
     let known = letters.iter().position(|&letter| letter == 0);
     letters.truncate(known.unwrap_or(letters.len()));
     letters

@@ -1,11 +1,11 @@
-//! A trace.dat that contains the text of a latency tracer in place of events (`trace-cmd record -p wakeup_rt`). One of
-//! the 99 trace.dat files of the corpus and the samples does.
+//! A trace.dat that contains the text of a latency tracer instead of events (`trace-cmd record -p wakeup_rt`), like 1
+//! of the 99 trace.dat files of the corpus and the samples.
 
 use super::TraceDat;
 use crate::formats::format::{Input, Instead};
 use crate::formats::stream::IndependentParts;
 
-/// Returns the text of a latency tracer in a file that has no events.
+/// Returns the text of a latency tracer in a file without events; `None` for other files.
 #[must_use]
 pub(super) fn text_instead_of_events(reader: &TraceDat) -> Option<Instead> {
     let file = reader.file();

@@ -1,5 +1,5 @@
-//! The bodies of the metadata sections, equal in versions 6 and 7: texts of the recorded kernel in, event formats and
-//! tables out.
+//! Reads the bodies of the metadata sections, which are equal in versions 6 and 7: texts of the recorded kernel, as
+//! event formats and tables.
 //!
 //! ```text
 //! "header_page" NUL | size u64 | text | "header_event" NUL | size u64 | text
@@ -14,7 +14,7 @@ use super::tables::{Cmdlines, Kallsyms, PrintkFormats};
 use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
 use crate::tracedat::layout::id;
 
-/// Most kinds of events that are kept (kinds are numbered in 16 bits).
+/// Maximum number of kinds of events that are kept (their numbers have 16 bits).
 const MAX_FORMATS: usize = 60_000;
 
 /// Event formats, symbols and thread names of the recorded kernel.
@@ -49,7 +49,7 @@ impl Metadata {
         }
     }
 
-    /// Size of `long` in the recorded kernel, in bytes: 4 or 8.
+    /// Returns the size of `long` in the recorded kernel, in bytes: 4 or 8.
     #[must_use]
     pub(crate) fn kernel_long_size(&self) -> u32 {
         match self.header_page {
@@ -61,7 +61,7 @@ impl Metadata {
     /// Reads the body of the section with this id of version 7; version 6 has the same bodies one after the other.
     ///
     /// # Errors
-    /// If the body is cut short.
+    /// If the body is cut.
     pub(crate) fn read_section(
         &mut self,
         id: u16,
@@ -81,7 +81,7 @@ impl Metadata {
     /// Reads header_page and header_event.
     ///
     /// # Errors
-    /// If they are cut short. A header_page that cannot be parsed becomes a diagnostic.
+    /// If they are cut. A header_page that cannot be parsed becomes a diagnostic.
     fn read_headers(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -107,7 +107,7 @@ impl Metadata {
     /// Reads the formats of ftrace's own events.
     ///
     /// # Errors
-    /// If the list is cut short; the formats before the cut are kept.
+    /// If the list is cut; the formats before the cut are kept.
     fn read_ftrace_formats(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -119,7 +119,7 @@ impl Metadata {
     /// Reads the formats of all other systems.
     ///
     /// # Errors
-    /// If the list is cut short; the formats before the cut are kept.
+    /// If the list is cut; the formats before the cut are kept.
     fn read_systems(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -164,7 +164,7 @@ impl Metadata {
     /// Reads the kernel's symbols.
     ///
     /// # Errors
-    /// If they are cut short.
+    /// If they are cut.
     fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of kallsyms")?);
         self.kallsyms = Kallsyms::parse(cursor.take(size, "kallsyms")?.to_vec());
@@ -174,7 +174,7 @@ impl Metadata {
     /// Reads the formats of trace_printk.
     ///
     /// # Errors
-    /// If they are cut short.
+    /// If they are cut.
     fn read_printk(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of printk formats")?);
         self.printk = PrintkFormats::parse(cursor.take(size, "printk formats")?);
@@ -184,7 +184,7 @@ impl Metadata {
     /// Reads the thread names.
     ///
     /// # Errors
-    /// If they are cut short.
+    /// If they are cut.
     fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = cursor.u64("size of cmdlines")?;
         self.cmdlines = Cmdlines::parse(cursor.take(size, "cmdlines")?);

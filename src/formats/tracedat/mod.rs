@@ -1,19 +1,19 @@
-//! trace-cmd's trace.dat: what `trace-cmd record` writes, versions 6 and 7.
+//! trace-cmd's trace.dat, which `trace-cmd record` writes; versions 6 and 7.
 //!
 //! ```text
-//! header | metadata: event formats, symbols, names | options: clocks, CPUs, where things are | per CPU: pages of its ring buffer
+//! header | metadata: event formats, symbols, names | options: clocks, CPUs, positions | ring-buffer pages of each CPU
 //!
-//! header, v6, v7, contents,                           the start of the file in, a `TraceFile` out (`file`)
+//! header, v6, v7, contents,                           the start of the file, read as a `TraceFile` (`file`)
 //!   metadata, options, tables, clock
 //! buffers, page                                       file offsets of pages; the records of a page
 //! recipe, switch_state, emit, reader                  the bulk pass: compact columns of all events
-//! latency                                             the text of a latency tracer, where a file has no events
+//! latency                                             the text of a latency tracer, if a file has no events
 //! event_format, print_fmt, kind, plugins, decoder     one record as text
-//! describe, field_reader, report                      one record in full; the fields of many; the whole trace as trace-cmd prints it
+//! describe, field_reader, report                      one record in full; fields of many; trace-cmd's report
 //! ```
 //!
-//! The byte layouts are described in those files. Specifications: trace-cmd's trace-cmd.dat.v6(5) and .v7(5),
-//! and the kernel's Documentation/trace/ring-buffer-design.
+//! The byte layouts are described in these modules. Specifications: trace-cmd's trace-cmd.dat.v6(5) and .v7(5), and the
+//! kernel's Documentation/trace/ring-buffer-design.
 
 mod about;
 pub(crate) mod btf;

@@ -5,13 +5,12 @@
 //!                                   version 7 chains its lists with id 0, size 8, next offset u64
 //! ```
 //!
-//! Options with file offsets of sections and buffers are read by `v6` and `v7`; unknown options are skipped by their
-//! size.
+//! `v6` and `v7` read the options with file offsets of sections and buffers; unknown options are skipped by their size.
 
 use crate::base::{Cursor, Diagnostics, Endian, Location, ReadError, Severity};
 use crate::tracedat::layout::id;
 
-/// Most entries of any list inside an option.
+/// Maximum number of entries of any list inside an option.
 const MAX_ENTRIES: u32 = 1 << 20;
 
 /// The values of all options, except file offsets of sections and buffers.
@@ -19,7 +18,7 @@ const MAX_ENTRIES: u32 = 1 << 20;
 pub struct Options {
     /// DATE: wall-clock time of the trace clock's zero, in ns.
     pub date_ns: Option<i64>,
-    /// OFFSET: ns to add to every time.
+    /// OFFSET: number of ns that is added to every time.
     pub offset_ns: i64,
     /// CPUSTAT: the texts of per_cpu/cpuN/stats, in order.
     pub cpu_stats: Vec<String>,
@@ -35,7 +34,7 @@ pub struct Options {
     pub version: String,
     /// PROCMAPS: mapped libraries of traced processes.
     pub proc_maps: Vec<String>,
-    /// TRACEID: number of this trace, by which the traces of guests refer to it.
+    /// TRACEID: number of this trace, by which guests' traces refer to it.
     pub trace_id: Option<u64>,
     /// TIME_SHIFT: conversion of a guest's times to its host's.
     pub time_shift: Option<TimeShift>,
@@ -58,7 +57,7 @@ pub struct TimeShift {
     pub cpus: Vec<Vec<ShiftSample>>,
 }
 
-/// One measurement. Host time = guest time * scaling / 2^fraction + offset.
+/// One measurement: host time = guest time * scaling / 2^fraction + offset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShiftSample {
     /// Guest time of the measurement, raw.
@@ -78,18 +77,18 @@ pub struct Guest {
     pub name: String,
     /// TRACEID of its trace.
     pub trace_id: u64,
-    /// (guest CPU, pid of the host thread that runs it; -1 if none).
+    /// (guest CPU, pid of the host thread that runs it; -1 if there is none).
     pub cpus: Vec<(u32, i32)>,
 }
 
-/// ns = (cycles * mult) >> shift.
+/// The conversion of cycles to ns: ns = (cycles * mult) >> shift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TscToNs {
     /// Multiplier.
     pub mult: u32,
-    /// Bits to shift right by.
+    /// Number of bits of the right shift.
     pub shift: u32,
-    /// Stored, but not used by trace-cmd.
+    /// Stored in the file, but not used by trace-cmd.
     pub offset: u64,
 }
 
@@ -146,7 +145,7 @@ impl Options {
         }
     }
 
-    /// The active clock in the text of TRACECLOCK: the name in brackets.
+    /// Returns the active clock in the text of TRACECLOCK: the name in brackets.
     #[must_use]
     pub(crate) fn active_clock(&self) -> Option<&str> {
         let (_, after) = self.trace_clock.split_once('[')?;
@@ -192,7 +191,7 @@ fn read_time_shift(cursor: &mut Cursor<'_>) -> Result<TimeShift, ReadError> {
     };
     for _ in 0..cursor.u32(item)?.min(MAX_ENTRIES) {
         let count = cursor.u32(item)? as usize;
-        // The bytes of all samples (three numbers of 8 bytes each) must be left before memory is allocated.
+        // Before memory is allocated, the bytes of all samples (three numbers of 8 bytes each) must be left.
         if count > cursor.left() / 24 {
             cursor.skip(count as u64 * 24, item)?;
         }

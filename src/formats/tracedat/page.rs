@@ -1,4 +1,4 @@
-//! Ring-buffer pages: the bytes of one page in, its raw records in time order out.
+//! Reads the raw records of a ring-buffer page in time order.
 //!
 //! ```text
 //! page:   time u64 | commit: 4 or 8 bytes, as header_page states | records
@@ -15,7 +15,7 @@ use super::event_format::HeaderPage;
 use crate::base::{ByteOrder, Endian};
 use crate::tracedat::layout::{Layout, Lost, bits};
 
-/// The layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
+/// Returns the layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
 #[must_use]
 pub fn layout_of(page: Option<&HeaderPage>) -> Layout {
     match page {
@@ -37,7 +37,7 @@ pub fn layout_of(page: Option<&HeaderPage>) -> Layout {
 /// The start of a page, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageHead {
-    /// Raw time that the delta of the first record is added to.
+    /// Raw time to which the delta of the first record is added.
     pub time: u64,
     /// Offset of the end of the records in the page, in bytes.
     pub end: usize,
@@ -103,14 +103,14 @@ pub struct Records<'a, E> {
 }
 
 impl<'a, E: ByteOrder> Records<'a, E> {
-    /// Starts at the first record of `page`.
+    /// Returns an iterator that starts at the first record of `page`.
     #[inline]
     #[must_use]
     pub fn new(page: &'a [u8], layout: Layout, head: &PageHead) -> Records<'a, E> {
         Records::resume(page, head.end, layout.data, head.time)
     }
 
-    /// Starts at the record at offset `at`; `time` is the raw time of the record before it.
+    /// Returns an iterator that starts at the record at offset `at`; `time` is the raw time of the previous record.
     #[inline]
     #[must_use]
     pub(crate) fn resume(page: &'a [u8], end: usize, at: usize, time: u64) -> Records<'a, E> {
@@ -123,7 +123,7 @@ impl<'a, E: ByteOrder> Records<'a, E> {
         }
     }
 
-    /// Offset of the next record's header in the page.
+    /// Returns the offset of the next record's header in the page.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
@@ -184,8 +184,8 @@ impl<'a, E: ByteOrder> Records<'a, E> {
             }
             (_, Some(high)) => {
                 let mut time = delta.wrapping_add(u64::from(high) << bits::DELTA_BITS);
-                // An absolute time has 59 bits. The top 5 bits are those of the time before it; a time that would go
-                // back means that the 59 bits wrapped.
+                // An absolute time has 59 bits. The top 5 bits are those of the previous time; if the time would
+                // decrease, the 59 bits have wrapped.
                 let top = self.time & (0x1f << 59);
                 if top != 0 {
                     time = (time & !(0x1f << 59)) | top;
@@ -271,7 +271,7 @@ mod tests {
         data: 16,
     };
 
-    /// A page of 128 bytes with these words as records.
+    /// Returns a page of 128 bytes with these words as records.
     fn page<E: ByteOrder>(flags: u64, words: &[u32]) -> Vec<u8> {
         let commit = (words.len() as u64 * 4) | flags;
         let mut page = Vec::new();
@@ -400,7 +400,7 @@ mod tests {
         let record = Records::<Little>::new(&bytes, LAYOUT, &begin)
             .next()
             .unwrap();
-        // 5 is before 100: the 59 bits wrapped.
+        // 5 is less than 100: the 59 bits have wrapped.
         assert_eq!(record.time, (1 << 60) + (1 << 59) + 5);
     }
 }

@@ -1,4 +1,4 @@
-//! The pass over the pages of one part, plain or packed: pages in, columns out.
+//! Reads the pages of one part, plain or packed, and returns the columns.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::base::{ByteOrder, Job, Location, ReadError, Severity};
 use crate::event::LaneColumns;
 use crate::tracedat::layout::Lost;
 
-/// Number of pages of a part after which memory for its remaining events is reserved.
+/// Number of pages of a part after which memory for the part's remaining events is reserved.
 const TASTE_PAGES: u64 = 8;
 
 /// The pass over the pages of one part.
@@ -24,7 +24,7 @@ pub(super) struct PartPages<'a> {
 }
 
 impl<'a> PartPages<'a> {
-    /// Returns the pass before its first page.
+    /// Returns the pass before the first page.
     pub(super) fn new(
         file: &'a TraceFile,
         pages: CpuPages<'a>,
@@ -39,7 +39,7 @@ impl<'a> PartPages<'a> {
         }
     }
 
-    /// Reads the pages in `range`: bytes of the CPU's pages, or indices of chunks if they are packed. Returns the
+    /// Reads the pages in `range` (bytes of the CPU's pages, or indices of chunks if they are packed); returns the
     /// columns. Errors if the job was cancelled.
     pub(super) fn read<E: ByteOrder>(
         mut self,
@@ -108,7 +108,7 @@ impl<'a> PartPages<'a> {
         if self.seen == 0 && place > 0 {
             let head = read_head::<E>(page, self.file.layout);
             let is_lost = head.is_some_and(|head| head.lost != Lost::No);
-            // Only gaps and seams start at the last event before the part: other parts need no page before them.
+            // Only gaps and seams start at the last event before the part: otherwise no earlier page is needed.
             if is_lost || self.pass.has_seams {
                 self.pass.last_time = time_before::<E>(
                     self.file,

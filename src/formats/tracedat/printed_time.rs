@@ -9,7 +9,7 @@ pub enum Times {
     Nanoseconds,
     /// `1.234568`
     Microseconds,
-    /// `1234567890`: the clock does not count seconds.
+    /// `1234567890`, if the clock does not count seconds.
     Counts,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn push_time(out: &mut Vec<u8>, time: u64, times: Times) {
     out.extend_from_slice(fraction.get(..digits).unwrap_or(&fraction));
 }
 
-/// Number of decimal digits of `value`, at most 5.
+/// Returns the number of decimal digits of `value`, at most 5.
 fn decimal_digits(value: u64) -> usize {
     match value {
         0..10 => 1,

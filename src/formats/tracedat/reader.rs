@@ -42,12 +42,12 @@ pub(crate) struct TraceDat {
     recipes: Recipes,
     info: TraceInfo,
     lanes: Vec<Lane>,
-    /// By lane.
+    /// The CPU of each lane.
     sources: Vec<CpuIndex>,
     parts: Vec<Part>,
-    /// By part, in lane order.
+    /// The pages of each part, in the order of lanes.
     ranges: Vec<PartRange>,
-    /// The kinds of print events whose texts are lines of etrace, and these lines after all parts were read.
+    /// The kinds of print events whose texts are lines of etrace. The lines are available after all parts were read.
     prints: Vec<KindId>,
     lines: OnceLock<Lines>,
 }
@@ -112,7 +112,7 @@ impl TraceDat {
         reader
     }
 
-    /// Returns the source of the report and of descriptions, created at the first call.
+    /// Returns the source of the report and of descriptions, which is created at the first call.
     fn report_source(&self) -> &TraceReport {
         self.report.get_or_init(|| {
             let decoder = Arc::new(decoder_of(&self.file));
@@ -125,13 +125,13 @@ impl TraceDat {
         })
     }
 
-    /// The kinds of print events whose texts are lines of etrace.
+    /// Returns the kinds of print events whose texts are lines of etrace.
     #[must_use]
     pub(crate) fn prints(&self) -> &[KindId] {
         &self.prints
     }
 
-    /// The opened file.
+    /// Returns the opened file.
     #[must_use]
     pub fn file(&self) -> &Arc<TraceFile> {
         &self.file
@@ -192,7 +192,7 @@ impl TraceDat {
         self.ranges.get(part as usize).map(|own| own.lane)
     }
 
-    /// The buffer and CPU that a lane belongs to.
+    /// Returns the buffer and CPU of a lane.
     fn source(&self, lane: u32) -> Option<CpuPages<'_>> {
         let index = *self.sources.get(lane as usize)?;
         let buffer = self.file.buffers.get(index.buffer)?;
@@ -202,19 +202,20 @@ impl TraceDat {
         })
     }
 
-    /// The buffer and CPU that a part belongs to.
+    /// Returns the buffer and CPU of a part.
     #[must_use]
     pub(crate) fn source_of_part(&self, part: u32) -> Option<CpuPages<'_>> {
         self.source(self.lane_of(part)?)
     }
 
-    /// The number of parts.
+    /// Returns the number of parts.
     #[must_use]
     pub(crate) fn part_count(&self) -> u32 {
         self.parts.len() as u32
     }
 
-    /// The CPU of a part, its pages, and which of them are the part's: bytes, or indices of chunks if they are packed.
+    /// Returns the CPU of a part, its pages, and the range that belongs to the part: in bytes, or in indices of chunks
+    /// if the pages are packed.
     #[must_use]
     pub(crate) fn pages_of_part(&self, part: u32) -> Option<(CpuIndex, CpuPages<'_>, Range<u64>)> {
         let PartRange { lane, range } = self.ranges.get(part as usize)?;
@@ -245,7 +246,7 @@ impl TraceDat {
         let pages = PartPages::new(&self.file, CpuPages { buffer, data }, pass);
         let mut columns = pages.read::<E>(range, job)?;
         let events = &mut columns.events;
-        // An event takes 9 bytes: shrink only if much more than that was reserved.
+        // An event takes 9 bytes: shrink only if much more was reserved.
         if events.memory_bytes() > events.len() as u64 * 14 + 4096 {
             events.shrink();
         }
@@ -255,7 +256,7 @@ impl TraceDat {
 }
 
 impl TraceDat {
-    /// The kinds of events and the threads that the columns refer to by number.
+    /// Returns the kinds of events and the threads that the columns refer to by number.
     #[must_use]
     pub(crate) fn directory(&self) -> Directory {
         let mut strings = Strings::default();
@@ -349,7 +350,7 @@ pub(crate) struct PartRead {
     lines: Found,
 }
 
-// A page contains its time and an event its thread, so a part does not depend on the parts before it.
+// A page contains its time and an event contains its thread, so a part does not depend on earlier parts.
 impl IndependentParts for TraceDat {
     type Read = PartRead;
 
@@ -488,7 +489,7 @@ impl Events for TraceDat {
     }
 }
 
-/// Reads fields: those of most events out of their records, those of others as `decode` does.
+/// Reads fields: those of most events directly from their records, those of other events like `decode`.
 struct TraceDatFields<'a> {
     events: &'a TraceDat,
     fields: RecordFields<'a>,

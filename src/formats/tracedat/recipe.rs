@@ -1,7 +1,7 @@
-//! What the bulk pass does with each kind of event: a format in, a recipe with field offsets out.
+//! Creates a recipe with field offsets from a format: how the bulk pass processes each kind of event.
 //!
-//! The tables of `event::pairs` define which events belong together; this file finds their fields. Of an event without
-//! a recipe only time, kind, thread and place are stored.
+//! The tables of `event::pairs` define which events belong together; this module finds their fields. For an event
+//! without a recipe, only time, kind, thread and place are stored.
 
 use super::event_format::{EventFormat, FieldFormat};
 use super::{TraceFile, switch_state::StateTable};
@@ -23,7 +23,7 @@ pub(crate) struct Num {
 }
 
 impl Num {
-    /// The number in `field`; `None` if the field is not one number.
+    /// Returns the number in `field`; `None` if the field is not one number.
     #[must_use]
     pub fn of(field: &FieldFormat) -> Option<Num> {
         field.is_number().then_some(Num {
@@ -74,7 +74,7 @@ pub(crate) enum NameOf {
     Text(Box<FieldFormat>),
     /// The symbol at an address in the event.
     Symbol(Num),
-    /// The function at a probe's address; the event's name if no symbol is there.
+    /// The function at a probe's address; the event's name if there is no symbol at the address.
     Probe(Num, Box<str>),
     /// The name of the system call whose number is the key.
     Syscall,
@@ -101,11 +101,11 @@ pub(crate) struct MarkRecipe {
     pub name: NameOf,
     /// Only for the return of a traced function: the call, in case its entry was lost.
     pub call: Option<Box<CallRecipe>>,
-    /// The field with the number of calls around that of a traced function.
+    /// The field with the number of calls around a call of a traced function.
     pub depth: Option<Num>,
 }
 
-/// A call of a traced function as its return describes it.
+/// A call of a traced function, as described by its return.
 #[derive(Clone, Debug)]
 pub(crate) struct CallRecipe {
     /// Start of the call, in ns of the kernel's local clock.
@@ -129,7 +129,7 @@ pub(crate) struct SwitchRecipe {
     pub(super) states: Box<StateTable>,
 }
 
-/// What the bulk pass does with events of one kind.
+/// How the bulk pass processes events of one kind.
 #[derive(Clone, Debug)]
 pub(crate) enum Recipe {
     /// sched_switch.
@@ -138,9 +138,9 @@ pub(crate) enum Recipe {
     Wakeup {
         /// Pid of the woken thread.
         pid: Num,
-        /// CPU on which it is to run.
+        /// CPU on which the woken thread is to run.
         target_cpu: Option<Num>,
-        /// Offset of its name (16 bytes) in the event.
+        /// Offset of the thread's name (16 bytes) in the event.
         comm: Option<u32>,
         /// Which of the three events it is.
         sort: WakeupSort,
@@ -153,12 +153,12 @@ pub(crate) enum Recipe {
         pair: &'static AsyncPair,
         /// Begin or end.
         end: PairEnd,
-        /// The numbers that are combined to the id.
+        /// The numbers from which the id is computed.
         keys: Vec<Num>,
         /// Field with the name of the slice.
         name: Option<Box<FieldFormat>>,
     },
-    /// CPU time that an interrupt or another disturbance took (osnoise).
+    /// Noise (osnoise): CPU time that an interrupt or another disturbance used.
     Noise {
         /// Row of the table of noise.
         row: &'static Noise,
@@ -175,7 +175,7 @@ pub(crate) enum Recipe {
     Counters(Vec<Recipe>),
     /// A step of a bio or request.
     Request {
-        /// Which step.
+        /// The step.
         op: RequestOp,
         /// The device.
         device: Num,
@@ -210,16 +210,16 @@ pub(crate) enum Recipe {
     NewTask {
         /// Pid of the new thread.
         child: Num,
-        /// Clone flags: distinguish processes from threads.
+        /// Clone flags, which distinguish processes from threads.
         flags: Option<Num>,
         /// Its name.
         name: Option<Box<FieldFormat>>,
     },
     /// sched_process_exec.
     Exec {
-        /// Pid of the thread from then on.
+        /// Pid of the thread after the exec.
         pid: Num,
-        /// Pid of the thread that called `execve`; another one if that thread did not lead its process.
+        /// Pid of the thread that called `execve`; it differs if that thread was not the leader of its process.
         caller: Option<Num>,
         /// File name of the program.
         program: Option<Box<FieldFormat>>,
@@ -236,22 +236,22 @@ pub(crate) enum Recipe {
         /// The new name.
         name: Box<FieldFormat>,
     },
-    /// Proves that its thread is in no system call.
+    /// Shows that its thread is not in a system call.
     UserMode,
     /// Text that a program or the kernel wrote; it may be a mark.
     Print(PrintText),
 }
 
-/// Where the text of an event is.
+/// The place of an event's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PrintText {
-    /// In the event, from this offset to its end (trace_marker).
+    /// In the event, from this offset to the event's end (trace_marker).
     Inline(u32),
     /// In the table of printk formats, at the address in this field (a constant text of trace_printk).
     Constant(Num),
     /// Formatted from the trace_printk format at the address in this field, and from arguments.
     Formatted(Num),
-    /// Printed by its print fmt (`tracing_mark_write` of vendors' kernels).
+    /// The text that its print fmt prints (`tracing_mark_write` of vendors' kernels).
     PrintFmt,
 }
 
@@ -380,7 +380,7 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
     }
 }
 
-/// Returns where events of `format` have their text; `None` if they are not print events.
+/// Returns the place of the text in events of `format`; `None` if they are not print events.
 fn print_text(format: &EventFormat) -> Option<PrintText> {
     let num = |name| Num::named(format, name);
     match (format.system.as_str(), format.name.as_str()) {
@@ -392,14 +392,15 @@ fn print_text(format: &EventFormat) -> Option<PrintText> {
     }
 }
 
-/// The recipe of a kprobe or uprobe. Users choose their names, so they are recognised by fields that only probes have.
+/// Returns the recipe of a kprobe or uprobe. Users choose the names of probes, so they are recognised by fields that
+/// only probes have.
 fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
     let entry = Num::named(format, "__probe_ip");
     let (op, address) = match entry {
         Some(address) => (MarkOp::Begin, address),
         None => (MarkOp::End, Num::named(format, "__probe_func")?),
     };
-    // Without kernel symbols, the default names of the two systems decide.
+    // Without kernel symbols, the default groups of both kinds of probes decide.
     let group = ProbeGroup::of(format.system.as_bytes());
     let is_user = group == Some(ProbeGroup::Uprobes);
     Some(MarkRecipe {
@@ -435,7 +436,7 @@ fn mark_recipe(
             None => KeyOf::Text(Box::new(field.clone())),
         },
         None if pair.key.is_empty() => KeyOf::Fixed(hash_text(stem.as_bytes())),
-        // This kernel's event lacks the pair's key field: an end then matches the innermost begin of the pair.
+        // The event of this kernel lacks the pair's key field: then an end matches the innermost begin of the pair.
         None => KeyOf::Fixed(hash_text(pair.begin.as_bytes())),
     };
     let fixed = || NameOf::Fixed(stem.into());
@@ -482,7 +483,7 @@ fn mark_recipe(
     })
 }
 
-/// Hashes a text to a number that serves as its key.
+/// Returns a hash of a text, which is used as its key.
 #[must_use]
 pub(crate) fn hash_text(text: &[u8]) -> u64 {
     use std::hash::Hasher;
@@ -491,7 +492,7 @@ pub(crate) fn hash_text(text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// How the window draws events of `format`.
+/// Returns how the window draws events of `format`.
 #[must_use]
 pub(crate) fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
     match recipe {

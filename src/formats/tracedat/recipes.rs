@@ -1,4 +1,4 @@
-//! What the passes over all parts of a trace.dat share: the kind and recipe of each event number.
+//! Data that the passes over all parts of a trace.dat share: the kind and recipe for each event number.
 
 use super::TraceFile;
 use super::recipe::Recipe;
@@ -6,15 +6,15 @@ use crate::base::ByteOrder;
 use crate::event::syscalls::Abi;
 use crate::event::{KindId, ThreadKey};
 
-/// Bit that is set beside a kind that has a recipe.
+/// Bit that is set together with a kind that has a recipe.
 pub(super) const HAS_RECIPE: u32 = 1 << 31;
 
-/// What the passes over all parts share: the kind and recipe of each event number.
+/// Data that the passes over all parts share: the kind and recipe for each event number.
 #[derive(Debug)]
 pub(crate) struct Recipes {
-    /// By event number: the kind, with `HAS_RECIPE` if it has a recipe.
+    /// The kind for each event number, with `HAS_RECIPE` if the kind has a recipe.
     pub(super) ids: Vec<u32>,
-    /// By kind: its recipe.
+    /// The recipe of each kind.
     rows: Vec<Option<Recipe>>,
     /// Offsets of `common_type` and `common_pid` in an event, in bytes.
     type_at: usize,
@@ -23,10 +23,10 @@ pub(crate) struct Recipes {
     flags_at: Option<usize>,
     /// The kind of events whose number is in no format.
     pub(super) unknown: KindId,
-    /// Which table of system calls applies.
+    /// The table of system calls.
     pub(super) abi: Abi,
-    /// Kinds whose events are texts. Each has a second kind for texts that are marks; these follow `unknown` in the
-    /// same order.
+    /// Kinds whose events are texts. Each has a second kind for texts that are marks; the second kinds follow `unknown`
+    /// in the same order.
     prints: Vec<KindId>,
 }
 
@@ -82,33 +82,33 @@ impl Recipes {
         }
     }
 
-    /// The kinds whose events are texts. Each has a second kind for texts that are marks, numbered after
+    /// Returns the kinds whose events are texts. Each has a second kind for texts that are marks, numbered after
     /// [`Recipes::unknown`] in this order.
     #[must_use]
     pub(crate) fn prints(&self) -> &[KindId] {
         &self.prints
     }
 
-    /// The second kind of `kind`, for texts that are marks.
+    /// Returns the second kind of `kind`, for texts that are marks.
     pub(super) fn mark_kind(&self, kind: KindId) -> Option<KindId> {
         let place = self.prints.iter().position(|&print| print == kind)?;
         let number = self.unknown.0 + 1 + u32::try_from(place).ok()?;
         Some(KindId(number))
     }
 
-    /// Which table of system calls applies.
+    /// Returns the table of system calls.
     #[must_use]
     pub(crate) fn abi(&self) -> Abi {
         self.abi
     }
 
-    /// The recipe of a kind.
+    /// Returns the recipe of a kind.
     #[must_use]
     pub fn of(&self, kind: usize) -> Option<&Recipe> {
         self.rows.get(kind).and_then(Option::as_ref)
     }
 
-    /// Returns the fields of the event in `payload` that all events have; `None` if it is too short for a number.
+    /// Returns the common fields of the event in `payload`; `None` if it is too short for the event's number.
     #[inline(always)]
     pub(super) fn common<E: ByteOrder>(&self, payload: &[u8]) -> Option<CommonFields> {
         if let (0, 4, Some(head)) = (self.type_at, self.pid_at, payload.first_chunk::<8>()) {
@@ -126,7 +126,7 @@ impl Recipes {
         })
     }
 
-    /// `common_flags` of the event in `payload`, if the file has that field.
+    /// Returns `common_flags` of the event in `payload`, if the file has that field.
     #[inline]
     pub(super) fn flags(&self, payload: &[u8]) -> Option<u64> {
         payload.get(self.flags_at?).map(|&flags| u64::from(flags))

@@ -1,5 +1,5 @@
-//! sched_switch's `prev_state` in, the reason why the thread stopped running out. The bits moved between kernels, so
-//! they are read from the flags table in the event's own print fmt.
+//! Converts sched_switch's `prev_state` to the reason why the thread stopped running. The bits differ between kernels,
+//! so they are read from the flags table in the event's own print fmt.
 //!
 //! ```text
 //! REC->prev_state & (...) ? __print_flags(..., "|", { 0x1, "S" }, { 0x2, "D" }, ...) : "R", REC->prev_state & 0x100 ? "+" : ""
@@ -29,7 +29,7 @@ pub(crate) struct StateTable {
 }
 
 impl StateTable {
-    /// Reads the table from the print fmt of sched_switch; uses the bits of Linux 4.14 if it has none.
+    /// Reads the table from the print fmt of sched_switch; if it contains none, uses the bits of Linux 4.14.
     #[must_use]
     pub fn new(print_fmt: &str) -> StateTable {
         let mut bits = parse_bits(print_fmt);
@@ -49,7 +49,7 @@ impl StateTable {
         table
     }
 
-    /// The state for a `prev_state` of `value`.
+    /// Returns the state for a `prev_state` of `value`.
     #[inline]
     #[must_use]
     pub fn state(&self, value: u64) -> ThreadState {
@@ -90,7 +90,7 @@ fn state_of(letter: u8) -> ThreadState {
     }
 }
 
-/// The `{ number, "letter" }` pairs after `__print_flags(`.
+/// Returns the `{ number, "letter" }` pairs after `__print_flags(`.
 fn parse_bits(print_fmt: &str) -> Vec<(u64, u8)> {
     let Some((_, table)) = print_fmt.split_once("__print_flags(") else {
         return Vec::new();
@@ -108,7 +108,7 @@ fn parse_bits(print_fmt: &str) -> Vec<(u64, u8)> {
     bits
 }
 
-/// The number in `REC->prev_state & NUMBER ? "+"`; `None` if the print fmt has no such test.
+/// Returns the number in `REC->prev_state & NUMBER ? "+"`; `None` if the print fmt has no such test.
 fn parse_preempted(print_fmt: &str) -> Option<u64> {
     let (before, _) = print_fmt.split_once("? \"+\"")?;
     let (_, number) = before.rsplit_once("REC->prev_state &")?;

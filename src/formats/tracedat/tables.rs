@@ -1,11 +1,11 @@
-//! Texts of the recorded kernel that a trace.dat contains in, lookup tables out: symbols, printk formats, thread names.
+//! Lookup tables from texts of the recorded kernel in a trace.dat: symbols, printk formats, thread names.
 
 use rustc_hash::FxHashMap;
 
-/// The kernel's symbols: find the function that contains an address.
+/// The kernel's symbols, to find the function that contains an address.
 ///
-/// Built from `addr type name[\t[module]]` lines. Absolute symbols (type A) and names starting with `$` are
-/// left out; a table whose addresses are all 0 (hidden from the recording user) counts as empty.
+/// Built from `addr type name[\t[module]]` lines. Absolute symbols (type A) and names that start with `$` are skipped;
+/// a table whose addresses are all 0 (hidden from the recording user) counts as empty.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
     text: Vec<u8>,
@@ -56,8 +56,8 @@ impl Kallsyms {
         Kallsyms { text, symbols }
     }
 
-    /// Returns the symbol that contains `address`: the last that starts at or before it. Of several symbols with the
-    /// same start, returns the one that a plain binary search meets first, as libtraceevent does.
+    /// Returns the symbol that contains `address`: the last one that starts at or before it. If several symbols have
+    /// the same start, returns the one that a plain binary search finds first, like libtraceevent.
     #[must_use]
     pub(crate) fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
         let (mut low, mut high) = (0, self.symbols.len());
@@ -76,7 +76,7 @@ impl Kallsyms {
         None
     }
 
-    /// The first symbol with a greater address than `address`; `at` is the index of a symbol at `address`.
+    /// Returns the first symbol with a greater address than `address`; `at` is the index of a symbol at `address`.
     fn after(&self, at: usize, address: u64) -> Option<&SymbolRow> {
         let neighbour = self.symbols.get(at + 1)?;
         if neighbour.address > address {
@@ -112,7 +112,7 @@ impl Kallsyms {
             .unwrap_or(&[])
     }
 
-    /// The address of the symbol `name`. Compares every symbol.
+    /// Returns the address of the symbol `name`. Compares every symbol.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<u64> {
         let mut rows = self.symbols.iter();
@@ -120,8 +120,8 @@ impl Kallsyms {
         Some(row.address)
     }
 
-    /// Returns whether `address` can belong to the kernel: at or after its first symbol, and at most 64 MiB after its
-    /// last.
+    /// Returns whether `address` can belong to the kernel: from its first symbol to at most 64 MiB after its last
+    /// symbol.
     #[must_use]
     pub(crate) fn covers(&self, address: u64) -> bool {
         const SLACK: u64 = 64 << 20;
@@ -133,13 +133,13 @@ impl Kallsyms {
         }
     }
 
-    /// All symbols by address, those of equal addresses from the file's last to its first.
+    /// Iterates over all symbols by address; symbols with equal addresses are in reverse file order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
         let symbols = self.symbols.iter().enumerate();
         symbols.map(|(at, row)| self.symbol(at, *row, row.address))
     }
 
-    /// The number of symbols.
+    /// Returns the number of symbols.
     #[must_use]
     pub fn len(&self) -> usize {
         self.symbols.len()
@@ -151,7 +151,7 @@ impl Kallsyms {
         self.symbols.is_empty()
     }
 
-    /// Heap memory in use, in bytes.
+    /// Returns the heap memory of the table, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         (self.text.capacity() + self.symbols.capacity() * size_of::<SymbolRow>()) as u64
@@ -221,19 +221,19 @@ impl PrintkFormats {
         }
     }
 
-    /// The format at `address` with escapes as in C source, without its final `\n`.
+    /// Returns the format at `address` with escapes as in C source, without its final `\n`.
     #[must_use]
     pub(crate) fn lookup(&self, address: u64) -> Option<&[u8]> {
         self.formats.get(&address).map(Vec::as_slice)
     }
 
-    /// All formats by address, each as often as the file lists it.
+    /// Iterates over all formats by address, each as often as the file lists it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let addresses = self.addresses.iter();
         addresses.filter_map(|address| Some((*address, self.lookup(*address)?)))
     }
 
-    /// The number of formats.
+    /// Returns the number of formats.
     #[must_use]
     pub fn len(&self) -> usize {
         self.formats.len()
@@ -254,7 +254,7 @@ pub struct Cmdlines {
 }
 
 impl Cmdlines {
-    /// Parses `PID COMM` lines; the last line of a pid counts.
+    /// Parses `PID COMM` lines; for a repeated pid, the last line is used.
     #[must_use]
     pub fn parse(text: &[u8]) -> Cmdlines {
         let mut cmdlines = Cmdlines::default();
@@ -275,13 +275,13 @@ impl Cmdlines {
         cmdlines
     }
 
-    /// The name of thread `pid`.
+    /// Returns the name of thread `pid`.
     #[must_use]
     pub fn name(&self, pid: i32) -> Option<&[u8]> {
         self.names.get(&pid).map(Vec::as_slice)
     }
 
-    /// All pids with their names, in the order of the file.
+    /// Iterates over all pids with their names, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = (i32, &[u8])> {
         self.order
             .iter()

@@ -13,13 +13,13 @@ use crate::base::{Cursor, Diagnostics, Location, Problem, ReadError, Severity};
 use crate::tracedat::layout::id;
 use crate::tracedat::sections::Packing;
 
-/// Most CPUs that a file may have; a greater number is an error.
+/// Maximum number of CPUs of a file; a larger number is an error.
 const MAX_CPUS: u32 = 1 << 16;
 
 /// Reads everything after the header.
 ///
 /// # Errors
-/// If the metadata is cut short: without it no event can be read.
+/// If the metadata is cut: without it no event can be read.
 pub(crate) fn read_contents(
     bytes: &[u8],
     header: &Header,
@@ -49,7 +49,7 @@ pub(crate) fn read_contents(
         read_options(&mut contents, &mut instances, &mut cursor, diagnostics)?;
         tag = cursor.take(10, "tag of data")?;
     }
-    // The table has as many rows as the greater of the two counts of CPUs.
+    // The table has as many rows as the larger of both numbers of CPUs.
     if let Some(more) = contents.options.cpu_count {
         cpu_count = cpu_count.max(more.min(MAX_CPUS));
     }
@@ -114,7 +114,7 @@ fn read_metadata(
     Ok(())
 }
 
-/// The place of an instance's buffer in the file.
+/// The position of an instance's buffer in the file.
 struct InstanceAt {
     /// The offset in bytes.
     offset: u64,
@@ -154,7 +154,7 @@ fn read_options(
     }
 }
 
-/// Reads the table of CPUs. A table or data that the file's end cuts short are shortened, with a diagnostic.
+/// Reads the table of CPUs. If the end of the file cuts the table or the data, both are shortened, with a diagnostic.
 fn read_table(
     bytes: &[u8],
     cursor: &mut Cursor<'_>,

@@ -6,8 +6,8 @@
 //! BUFFER option: section offset u64 | name NUL | clock NUL | page size u32 | CPUs u32 | (cpu u32, offset u64, size u64) ...
 //! ```
 //!
-//! The sections also form an unbroken chain from the header to the file's end. The chain is followed if the options do
-//! not lead to all sections: a recorder that was killed leaves such files.
+//! The sections also form an unbroken chain from the header to the end of the file. The chain is followed if the
+//! options do not lead to all sections: a recorder that was killed leaves such files.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,11 +22,11 @@ use crate::formats::compression::{Codec, unpack_block};
 use crate::tracedat::layout::{SECTION_HEAD_BYTES, id};
 use crate::tracedat::sections::Packing;
 
-/// Most bytes that a metadata section may unpack to.
+/// Maximum number of bytes of an unpacked metadata section.
 const MAX_SECTION_BYTES: u64 = 512 << 20;
-/// Highest compression ratio of a section, beyond the first 16 MiB.
+/// Maximum compression ratio of a section, beyond the first 16 MiB.
 const MAX_SECTION_RATIO: u64 = 5000;
-/// Most sections that are read when the chain is followed.
+/// Maximum number of sections that are read when the chain is followed.
 const MAX_SECTIONS: usize = 1 << 16;
 
 /// The header of a section.
@@ -169,7 +169,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Reads one options section; returns the file offset of the next one, 0 after the last.
+    /// Reads one options section; returns the file offset of the next one, or 0 after the last.
     fn read_options(&mut self, at: u64) -> Result<u64, ReadError> {
         let section = self.section(at)?;
         if section.id != 0 {
@@ -204,8 +204,8 @@ impl<'a> Walk<'a, '_> {
         Ok(0)
     }
 
-    /// Follows the chain of sections from the header to the end of the file and reads the sections that the options did
-    /// not lead to.
+    /// Follows the chain of sections from the header to the end of the file, and reads the sections to which the
+    /// options did not lead.
     fn follow_sections(&mut self) {
         let mut at = self.header.end;
         for _ in 0..MAX_SECTIONS {

@@ -1,7 +1,7 @@
-//! Finds lines of etrace among the `print` events of a trace.dat. Samples all over the file decide whether there are
+//! Finds lines of etrace among the `print` events of a trace.dat. Samples from the whole file decide whether there are
 //! any.
 //!
-//! One of the 99 trace.dat files of the corpus and the samples has such lines.
+//! Of the 99 trace.dat files of the corpus and the samples, 1 contains such lines.
 
 use super::TraceDat;
 use super::buffers::CpuPages;
@@ -9,7 +9,7 @@ use crate::event::{KindId, LaneColumns};
 use crate::formats::etrace_lines::{Found, parse_payload};
 use crate::formats::stream::IndependentParts;
 
-/// Number of places per CPU that are sampled; fewer in compressed data, because each place must be unpacked.
+/// Number of places that are sampled on each CPU; fewer in compressed data, because each place must be unpacked.
 const PLACES: u64 = 48;
 const PACKED_PLACES: u64 = 3;
 /// Number of events that are read at each place.
@@ -41,7 +41,7 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
         .collect()
 }
 
-/// The bytes of a print event from its text on; `None` for other events.
+/// Returns the bytes of a print event from its text on; `None` for other events.
 fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Option<&'a [u8]> {
     let id = *record.first_chunk::<2>()?;
     let id = match reader.file().endian() {
@@ -51,8 +51,8 @@ fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Opti
     record.get(texts.iter().find(|text| text.number == id)?.offset..)
 }
 
-/// Returns the lines of etrace among the events of a part with the columns `read`. Texts are not trimmed: a name may
-/// end in blanks.
+/// Returns the lines of etrace among the events of a part with the columns `read`. Texts are not trimmed, because a
+/// name may end in spaces.
 #[must_use]
 pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Found {
     let mut found = Found::default();
@@ -83,7 +83,7 @@ pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Foun
     found
 }
 
-/// Returns the kinds of print events if a sampled text is a line of etrace; else an empty list.
+/// Returns the kinds of print events if a sampled text is a line of etrace; otherwise an empty list.
 #[must_use]
 pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
     let file = reader.file();

@@ -102,8 +102,9 @@ pub struct GuardedMap {
     slot: &'static Slot,
 }
 
-/// Catches bus errors from now on, if that was not done before. A program that calls it first ends at the first bus error
-/// that somebody sends; the handler of Rust's runtime takes that one for a fault and returns.
+/// Installs the handler of bus errors, if that was not done before. A program that calls this first ends at the first
+/// SIGBUS that another process sends; otherwise the handler of Rust's runtime takes that first signal for a fault and
+/// returns.
 pub(crate) fn catch_bus_errors() {
     signal::install();
 }
@@ -191,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Set in the child process that faults outside all guarded maps.
+    /// Set in the child process whose fault is outside all guarded maps.
     const CHILD: &str = "THREADLINE_TEST_FOREIGN_FAULT";
 
     #[cfg(unix)]

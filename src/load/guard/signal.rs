@@ -48,8 +48,8 @@ extern "C" fn on_bus_error(
     }
 }
 
-/// Maps zero pages from `address` to the end of the map that it belongs to. Returns `false` if it belongs to none of
-/// our maps, or if the system refuses the pages.
+/// Maps zero pages from `address` to the end of its map. Returns `false` if the address is in none of our maps, or if
+/// the system refuses the pages.
 unsafe fn fill_with_zeros(address: usize) -> bool {
     let mut block = Some(&TABLE);
     while let Some(at) = block {

@@ -1,5 +1,5 @@
-//! Turns the function graph tracer's steps into slices. Its own text contains no thread and often no time: the thread
-//! is the one that was switched to last, and durations advance a clock per CPU.
+//! Turns the function graph tracer's steps into slices. The tracer's own text contains no thread and often no time: the
+//! thread is the last one that was switched to, and durations advance a clock for each CPU.
 
 use super::{Emitter, Lane, Now, TEXT};
 use crate::base::lines::Line;
@@ -14,13 +14,13 @@ use crate::formats::ftrace_text::raw_graph::{raw_ended, raw_step};
 use crate::formats::ftrace_text::tasks;
 use crate::formats::open_calls::Caller;
 
-/// Added to the key of a return whose entry was lost, so that it ends no other call of its depth.
+/// Added to the key of a return whose entry was lost, so that it ends no other call with the same depth.
 const LOST: u64 = 1 << 32;
 
-/// Limit of the depth of a call: the kernel's return stack has 50 entries.
+/// Maximum depth of a call: the kernel's return stack has 50 entries.
 const MOST_DEPTH: u32 = 1024;
 
-/// Clock of a CPU, for a text without times: open calls, and the end of the last call at each depth.
+/// The clock of a CPU, for a text without times, with its open calls and the end of the last call at each depth.
 #[derive(Debug, Default)]
 pub(super) struct GraphClock {
     now: i64,
@@ -61,14 +61,14 @@ impl GraphClock {
                 self.now
             }
             Step::Leave(ns, _) => {
-                // Open calls deeper down lost their returns.
+                // Open calls with a greater depth lost their returns.
                 while self.open.last().is_some_and(|open| open.0 > depth) {
                     self.open.pop();
                 }
                 let begin = match self.open.pop() {
                     Some((own, begin)) if own == depth => begin,
                     around => {
-                        // The entry was lost: the call began after the last call before it in its caller.
+                        // The entry was lost: the call starts at the end of the call before it in the same caller.
                         let around = around.inspect(|&around| self.open.push(around));
                         let upper = self.ended.iter().take(depth as usize + 1);
                         let before = upper.max().copied().unwrap_or(0);
@@ -102,8 +102,8 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Adds a step. Begins and ends are matched by depth, because an end does not contain its function. `ended`: time
-    /// of a return by the kernel's local clock, if the text contains it.
+    /// Adds a step. Begins and ends are matched by depth, because an end does not contain its function. `ended` is the
+    /// time of a return by the kernel's local clock, if the text contains it.
     fn graph_step(&mut self, now: &Now, depth: u32, step: Step<'a>, ended: Option<i64>) {
         let thread = Caller::of(now.thread, now.cpu);
         let (name, op): (&[u8], _) = match step {
@@ -121,7 +121,7 @@ impl<'a> Emitter<'a> {
             _ => true,
         };
         let was_here = self.open_calls.come_to(thread, key);
-        // Otherwise the entry may be in the block before.
+        // Otherwise the entry may be in an earlier block.
         if !has_begun && (was_here || self.is_first) {
             key += LOST;
         }
@@ -147,7 +147,7 @@ impl<'a> Emitter<'a> {
                         let measured = Measured::of_one_event(now.event, duration_ns);
                         lane.columns.measured.push(measured);
                     }
-                    // The line is two events: later losses start after the function's return.
+                    // The line is two events: a later loss starts after the function's return.
                     let returned = lane.columns.events.time(now.event).0;
                     let returned = returned.saturating_add(duration_ns.unwrap_or(0));
                     lane.last_time = lane.last_time.max(Some(returned));
@@ -245,7 +245,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Reads an event in a comment, with the same meaning as elsewhere.
+    /// Reads an event in a comment; it has the same meaning as in a line of its own.
     fn graph_comment(
         &mut self,
         now: &mut Now,
@@ -279,7 +279,8 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Finds the running thread of each CPU (sorted) before a graph's first switch: the thread that is switched out first.
+/// Finds the running thread of each CPU (`cpus` are sorted) before a graph's first switch: the first thread that is
+/// switched out.
 pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
     let mut is_found = vec![false; cpus.len()];
     let mut left = cpus.len();

@@ -1,4 +1,5 @@
-//! Adds begins, ends and counters: pairs of the table, system calls, probes, requests, and texts of programs.
+//! Adds begins, ends and counters: from the tables of pairs and counters, system calls, probes, requests, and texts of
+//! programs.
 
 use super::{Emitter, Now, hash_text};
 use crate::base::StringId;
@@ -26,7 +27,7 @@ use crate::formats::ftrace_text::tracers::TracerEvent;
 #[derive(Clone, Copy)]
 struct Sectors {
     first: u64,
-    /// Their number; for a split: the first sector of the rest.
+    /// Number of sectors; for a split, the first sector of the rest.
     count: u64,
 }
 
@@ -73,7 +74,7 @@ impl<'a> Emitter<'a> {
             (_, PairName::Stem) => stem.as_bytes(),
             (_, PairName::Text(name)) => text_of(name).unwrap_or(stem.as_bytes()),
             (_, PairName::Symbol(name)) => match text_of(name) {
-                // `function=tick_nohz_handler/0x0`
+                // The value may have an offset: `function=tick_nohz_handler/0x0`.
                 Some(value) => first_word(value)
                     .split(|b| *b == b'/')
                     .next()
@@ -189,8 +190,8 @@ impl<'a> Emitter<'a> {
         self.push_mark(now, label, op);
     }
 
-    /// Adds a step of a bio or request of the block layer, in its own form: `254,0 WS 131072 () 328771840 + 256 [dd]`,
-    /// of a split `254,0 W 320870560 / 320873288 [dd]`.
+    /// Adds a step of a bio or request of the block layer, from the text `254,0 WS 131072 () 328771840 + 256 [dd]`; for
+    /// a split, `254,0 W 320870560 / 320873288 [dd]`.
     pub(super) fn request(&mut self, now: &Now, op: RequestOp, info: &'a [u8]) -> Option<()> {
         let sign: &[u8] = match op {
             RequestOp::Split => b" / ",
@@ -257,7 +258,7 @@ impl<'a> Emitter<'a> {
         for names in pair.keys {
             let mut names = names.split('|');
             if let Some(value) = names.find_map(|name| field_of(event, info, name)) {
-                // `qid=1, cmdid=5,`: a comma does not belong to the value.
+                // In `qid=1, cmdid=5,` the comma does not belong to the value.
                 let value = first_word(value);
                 let value = value.strip_suffix(b",").unwrap_or(value);
                 id = Some(id.unwrap_or(0_u64).rotate_left(20) ^ hash_text(value));
@@ -286,7 +287,7 @@ impl<'a> Emitter<'a> {
         };
         let marks = &mut self.lanes.get_mut(now.lane)?.columns.asyncs;
         if end == PairEnd::Begin {
-            // An operation with this id that is still open lost its end.
+            // An open operation with the same id lost its end.
             marks.push(AsyncMark {
                 op: AsyncOp::Over,
                 name: StringId::EMPTY,
@@ -297,7 +298,8 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Adds the line of a tracer without event names; requests of blk are those of the block layer's events.
+    /// Adds the line of a tracer without event names. Requests of the tracer blk are handled like those of the block
+    /// layer's events.
     pub(super) fn tracer_event(
         &mut self,
         now: &mut Now,
@@ -359,7 +361,7 @@ impl<'a> Emitter<'a> {
         self.sample(now, Series { name, scope }, value)
     }
 
-    /// Adds CPU time that an interference took.
+    /// Adds noise: time that something else used on the CPU.
     pub(super) fn noise(&mut self, now: &Now, row: &'static Noise, info: &'a [u8]) -> Option<()> {
         let text_of = |name: &str| field_of(row.event.as_bytes(), info, name);
         let start = seconds_or_ns(text_of("start")?)?;

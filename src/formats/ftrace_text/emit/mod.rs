@@ -1,8 +1,8 @@
-//! The bulk pass: turns the lines of one block into events of every CPU's lane.
+//! The bulk pass: reads the lines of one block and adds events to the lane of each CPU.
 //!
 //! A block contains lines of all CPUs; it is read once and yields columns for each lane. Begins and ends are matched
-//! later, by thread or CPU and key, so a block needs only the last event from the text before it. The exception is the
-//! function graph tracer's own text (without threads and often without times): it is a single block.
+//! later, by thread or CPU and key, so a block needs only the last event from the text before it. The function graph
+//! tracer's own text (without threads and often without times) is an exception: it is a single block.
 
 mod graph_lines;
 mod marks;
@@ -41,7 +41,7 @@ const NAMES: usize = 1024;
 /// The last event before a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Last {
-    /// Time of the line, ns, after spreading.
+    /// Time of the line in ns, after spreading.
     pub time: i64,
     /// CPU of the line.
     pub cpu: u32,
@@ -49,24 +49,24 @@ pub(crate) struct Last {
     pub thread: Option<ThreadKey>,
     /// Time as printed in the line; `None` before the first event.
     pub written: Option<i64>,
-    /// How many consecutive lines before it have the same `written`.
+    /// The number of consecutive lines before it with the same `written`.
     pub steps: i64,
 }
 
-/// Maximum spread of the lines of one microsecond, ns.
+/// Maximum distance between lines of one microsecond after spreading, in ns.
 const MOST_STEPS: i64 = 999;
 
 impl Last {
-    /// Returns the time in the line, ns; before the first event that event's.
+    /// Returns the time in the line in ns; before the first event, the time of that event.
     pub(crate) fn printed(&self) -> i64 {
         self.written.unwrap_or(self.time)
     }
 
     /// Returns the time of the next line.
     ///
-    /// Lines are in the order of events on all CPUs. Lines with the same microsecond are placed one ns apart, so that
-    /// no switch comes before the wakeup that caused it. The trace's times are without that
-    /// ([`TraceInfo::resolution_ns`](crate::event::TraceInfo)).
+    /// Lines are in the order of events on all CPUs. Lines with the same microsecond are placed 1 ns apart, so that no
+    /// switch comes before the wakeup that caused it. [`TraceInfo::resolution_ns`](crate::event::TraceInfo) states the
+    /// printed resolution.
     #[inline]
     pub(crate) fn spread(&mut self, line: &Prefix<'_>) -> i64 {
         let written = line.time;
@@ -90,13 +90,13 @@ struct Lane {
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
     last_time: Option<i64>,
-    /// Whether events were lost before the next event; with their count, if printed.
+    /// Whether events were lost before the next event, with their count, if printed.
     lost: Option<Option<u64>>,
     /// The function graph's own clock, for a text without times.
     clock: GraphClock,
     /// The depths of traced functions.
     depths: DepthFollower,
-    /// The running thread, from the function graph's text.
+    /// The running thread, as the function graph's text shows it.
     task: Option<u32>,
 }
 
@@ -116,14 +116,14 @@ impl Lane {
     }
 }
 
-/// The kind of the events of one name, and what becomes of them.
+/// The kind of events with one name, and how they are processed.
 #[derive(Clone, Copy)]
 struct NamedKind {
     recipe: Recipe,
     kind: KindId,
 }
 
-/// Reads one block, see `Block`.
+/// Reads one block; see `Block`.
 pub(crate) struct Emitter<'a> {
     kinds: &'a Kinds,
     lanes: Vec<Lane>,
@@ -132,9 +132,9 @@ pub(crate) struct Emitter<'a> {
     by_name: FxHashMap<&'a [u8], NamedKind>,
     by_probe: FxHashMap<&'a [u8], KindId>,
     by_syscall: FxHashMap<(&'static str, &'a [u8]), KindId>,
-    /// Last names from event fields, by the low bits of the pid.
+    /// The last name of each pid from event fields, by the low bits of the pid.
     names: Vec<(u32, &'a [u8])>,
-    /// Last names from the lines' columns, by the low bits of the pid.
+    /// The last name of each pid from the lines' columns, by the low bits of the pid.
     columns_names: Vec<(u32, &'a [u8])>,
     /// Names of pids from the columns, for the directory.
     pub seen_names: FxHashMap<u32, &'a [u8]>,
@@ -146,7 +146,7 @@ pub(crate) struct Emitter<'a> {
     is_first: bool,
     last: Last,
     facts: &'a Facts,
-    /// Recent events of instances, if there are several.
+    /// Recent events, if the text is from several instances.
     doubles: Option<Doubles<'a>>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn hash_text(text: &[u8]) -> u64 {
     use std::hash::Hasher;
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(text);
-    // 0 means that a label is identified by its name alone.
+    // Key 0 means that the name alone identifies a label.
     hasher.finish().max(1)
 }
 
@@ -256,7 +256,7 @@ impl<'a> Emitter<'a> {
     #[must_use]
     pub(crate) fn into_columns(self) -> Vec<LaneColumns> {
         let columns = |mut lane: Lane| {
-            // The next event of this CPU, if any, is in a later block: see `gaps`.
+            // The next event of this CPU, if any, is in a later block; see `gaps`.
             if let Some(lost) = lane.lost {
                 lane.columns.gaps.push(Gap {
                     start: lane.last_time.map_or(Gap::OPEN_START, Timestamp),
@@ -316,7 +316,7 @@ impl<'a> Emitter<'a> {
                 let kind = self.kind_by_name(name).kind;
                 self.push(&mut now, prefix.time, line.offset, kind);
             }
-            // The call is added by a part of its own (`with_etrace`).
+            // `with_etrace` adds the call in a part of its own.
             Body::Text if is_etrace_call(prefix.body) => {
                 let kind = self.kinds.intern("ftrace", b"print", Role::Consumed);
                 self.push(&mut now, prefix.time, line.offset, kind);
@@ -332,7 +332,7 @@ impl<'a> Emitter<'a> {
         self.column_name(&now, prefix);
     }
 
-    /// Adds an event that another instance recorded too: its rows were added there.
+    /// Adds an event that another instance also recorded; its rows were added for that instance.
     fn double(&mut self, now: &mut Now, time: i64, place: u64, body: Body<'a>) {
         let full;
         let name: &[u8] = match body {
@@ -374,7 +374,7 @@ impl<'a> Emitter<'a> {
         named
     }
 
-    /// Records the name in the line's own columns, for the directory, and the thread's process.
+    /// Adds the name in the line's columns, for the directory, and the thread's process.
     fn column_name(&mut self, now: &Now, prefix: &Prefix<'a>) {
         let Some(slot) = self.columns_names.get_mut(prefix.pid as usize % NAMES) else {
             return;
@@ -402,8 +402,8 @@ impl<'a> Emitter<'a> {
         name: &'a [u8],
         info: &'a [u8],
     ) {
-        // Users choose the names of probes, even names of existing events: the form of the text decides. Text that
-        // programs write can have any form.
+        // Users choose the names of probes, even names of existing events: the form of the text decides. A text that a
+        // program writes can have any form.
         if may_be_probe(info) && name != b"tracing_mark_write" {
             if let Some(found) = probe(info) {
                 return self.probe(now, prefix.time, line.offset, name, found);

@@ -14,7 +14,7 @@ use crate::formats::ftrace_text::tasks::{
 };
 
 const CLONE_THREAD: u64 = 0x10000;
-/// Maximum distance in ns between the event sched_wakeup and the wakeup tracer's line for the same wakeup.
+/// Maximum time in ns between a `sched_wakeup` event and the wakeup tracer's line for the same wakeup.
 const MOST_NS_BETWEEN_DOUBLES: i64 = 20_000;
 
 impl<'a> Emitter<'a> {
@@ -84,7 +84,7 @@ impl<'a> Emitter<'a> {
         };
         if found.is_wakeup {
             let thread = ThreadKey(found.next.pid);
-            // Skip it if the event sched_wakeup was recorded too.
+            // Skip the line if `sched_wakeup` was also recorded.
             let columns = &lane.columns;
             let is_same = |last: &Wakeup| {
                 let since = prefix
@@ -109,7 +109,7 @@ impl<'a> Emitter<'a> {
             });
         } else {
             let (prev, next) = (ThreadKey(found.prev.pid), ThreadKey(found.next.pid));
-            // Skip it if the event sched_switch was recorded too.
+            // Skip the line if `sched_switch` was also recorded.
             let last = lane.columns.switches.last();
             if last.is_some_and(|last| (last.prev, last.next) == (prev, next)) {
                 return;
@@ -128,7 +128,7 @@ impl<'a> Emitter<'a> {
         self.name(now, found.next.pid, found.next.comm);
     }
 
-    /// Records a thread's name if it differs from the last one.
+    /// Adds a thread's name if it differs from the last one.
     #[inline]
     pub(super) fn name(&mut self, now: &Now, pid: u32, comm: &'a [u8]) {
         let Some(slot) = self.names.get_mut(pid as usize % NAMES) else {
@@ -209,7 +209,7 @@ impl<'a> Emitter<'a> {
         Some(())
     }
 
-    /// Forgets the name of `pid`, because a new thread has it.
+    /// Forgets the name of `pid`, because the pid now belongs to a new thread.
     pub(super) fn forget(&mut self, pid: u32) {
         if let Some(slot) = self.names.get_mut(pid as usize % NAMES)
             && slot.0 == pid
@@ -219,7 +219,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Parses `1200000`: hex without a prefix, as task_newtask prints its flags.
+/// Parses `1200000`, hex without a prefix, as task_newtask prints its flags.
 fn hex(value: &[u8]) -> Option<u64> {
     let word = first_word(value);
     let word = word.strip_prefix(b"0x").unwrap_or(word);

@@ -5,8 +5,8 @@
 //! ```text
 //! 7 read(3, "x", 1)       = 1 <0.000012>           duration as printed
 //! 7 read(3, "x", 1)       = 1                      without -T: duration unknown
-//! 7 exit_group(0)         = ?                      never returns by design: an instant
-//! 7 pause()               = ?                      its thread was killed in it: duration unknown
+//! 7 exit_group(0)         = ?                      never returns, by design: an instant
+//! 7 pause()               = ?                      its thread was killed in the call: duration unknown
 //! 8 execve("/bin/true", ["true"], ... <unfinished ...>
 //! 7 +++ superseded by execve in pid 8 +++          thread 8 continues as 7, its leader, which is gone
 //! 7 <... execve resumed>) = 0 <0.000259>           the end of 8's call
@@ -23,10 +23,10 @@ use crate::formats::syscall_text::line::{is_cut_short, leader_after, strip_open_
 use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::times::split_duration;
 
-/// A thread that replaced its leader by an execve whose end is printed under the leader's pid.
+/// A thread that replaced its leader by an execve whose end is printed with the leader's pid.
 pub(super) struct TakenOver {
     thread: ThreadKey,
-    /// Begin of the call, if it was printed (`-z` prints calls only when they have returned).
+    /// Begin of the call, if it was printed (with `-z`, calls are printed only after they returned).
     begun: Option<Begun>,
     /// Whether the thread has its own file (`-ff`), which contains its whole call.
     is_elsewhere: bool,
@@ -38,20 +38,20 @@ pub(super) struct TakenOver {
 /// The end of a call.
 #[derive(Clone, Copy)]
 struct CallEnd {
-    /// Where it is drawn, ns.
+    /// The time at which the end is drawn, in ns.
     time: i64,
     /// The duration as printed, in ns, if the call is drawn shorter.
     cut_duration_ns: Option<i64>,
 }
 
 impl<'a> Emitter<'a> {
-    /// Returns whether strace treats calls of this name as never returning: it does not count them. (MINIX prints them
-    /// like any other call.)
+    /// Returns whether strace treats calls with this name as never returning: it does not count them. (MINIX prints
+    /// them like any other call.)
     fn is_exit(&self, name: &[u8]) -> bool {
         self.source.dialect == Dialect::Strace && matches!(name, b"exit" | b"exit_group")
     }
 
-    /// Returns whether a call's last line reports that it did not return: `) = ?`, without an error after it.
+    /// Returns whether a call's last line states that the call did not return: `) = ?`, without an error after it.
     fn has_no_return(&self, text: &[u8]) -> bool {
         self.source.dialect == Dialect::Strace && text.trim_ascii_end().ends_with(b" = ?")
     }
@@ -162,7 +162,7 @@ impl<'a> Emitter<'a> {
                 time: self.time.reach(clock, end),
                 cut_duration_ns: None,
             },
-            // Summed times lose a little precision: a call is not drawn past its last line.
+            // Added times are a little imprecise: a call is not drawn past its last line.
             Some(end) if end > time => CallEnd {
                 time,
                 cut_duration_ns: split_duration(text).1,
@@ -174,7 +174,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Records how long a call lasted whose end is drawn earlier.
+    /// Adds the real duration of a call whose end is drawn earlier.
     fn measured(&mut self, event: u32, end: CallEnd) {
         if let Some(duration_ns) = end.cut_duration_ns {
             let measured = Measured::drawn_otherwise(event, duration_ns);
@@ -182,8 +182,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Records that a thread was killed in its call. Not needed if lines report exits, because one of them reports this
-    /// too; a superseded leader continues as another thread of its process.
+    /// Ends the life of a thread that was killed in its call. Not needed if lines report exits, because then one of
+    /// them also reports this one; a superseded leader continues as another thread of its process.
     fn died(&mut self, event: u32, thread: ThreadKey) {
         let found = self.found;
         if !found.has_ends && !found.superseded.contains(&thread.0) {
@@ -191,7 +191,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Reads an execve in a thread's own file (`-ff`), where the thread continues in its leader's file.
+    /// Reads an execve in a thread's own file (`-ff`), after which the thread continues in its leader's file.
     fn goes_on_as(
         &mut self,
         leader: ThreadKey,
@@ -204,13 +204,13 @@ impl<'a> Emitter<'a> {
         let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         self.slice(event, thread, label, time, self.whole_duration(text));
-        // The leader's file has the result without the arguments.
+        // The leader's file contains the result without the arguments.
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
         acts::act(self, event, leader, name, &whole, acts::Forks::Recorded);
         self.end(event, thread, None, None);
     }
 
-    /// Records that thread `pid` ran execve and continues under its leader's pid: its own track ends here.
+    /// Notes that thread `pid` ran execve and continues with its leader's pid: its own track ends here.
     pub(super) fn supersede(&mut self, pid: u32, leader: ThreadKey, place: u64, time: i64) {
         self.owners.end(pid);
         let taken = TakenOver {
@@ -242,7 +242,7 @@ impl<'a> Emitter<'a> {
         let took = split_duration(text).1;
         let event = match (taken.begun, took) {
             (None, Some(took)) => {
-                // `-z`: this is the call's only line.
+                // With `-z`, this is the call's only line.
                 let start = self.time_before(time, took);
                 let CallKind { kind, label } = self.call(name);
                 let event = self.out.events.push(start, place, kind, taken.thread);
@@ -254,7 +254,7 @@ impl<'a> Emitter<'a> {
                 event
             }
             (begun, took) => {
-                // Without a duration the call is over where its leader was superseded.
+                // If the duration is not printed, the call is drawn up to the line that supersedes the leader.
                 let last = took.map_or(taken.time, |_| time);
                 let end = self.end_of_call(begun, text, last);
                 let event = self.end_of_thread(&taken, end.time);
@@ -291,7 +291,8 @@ impl<'a> Emitter<'a> {
         event
     }
 
-    /// Ends the threads that replaced their leaders and whose call has no end here, where the leader was superseded.
+    /// Ends the threads that replaced their leaders and whose call has no end in this part, at the line that supersedes
+    /// the leader.
     pub(super) fn end_taken_over(&mut self) {
         let mut left: Vec<TakenOver> = std::mem::take(&mut self.taken_over).into_values().collect();
         left.sort_by_key(|taken| taken.place);

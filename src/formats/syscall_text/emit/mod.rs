@@ -1,9 +1,9 @@
-//! The bulk pass: turns the lines of one part into events, slices of calls, and rows of lifetimes and files.
+//! The bulk pass: reads the lines of one part and adds events, slices of calls, and rows of lives and files.
 //!
 //! A call on a single line is one slice: as long as its `<seconds>`, one line long if line numbers are the time, or of
-//! unknown length if its duration was not recorded. A call on several lines is a begin mark on its first line and an
-//! end mark on its last, matched by thread and name, also across parts. The effects of a call (programs, files) are
-//! recorded at its result, forks at its begin.
+//! unknown length if its duration is not printed. A call on several lines is a begin mark on its first line and an end
+//! mark on its last, matched by thread and name, also across parts. The effects of a call (programs, files) are added
+//! at its result, forks at its begin.
 
 mod calls;
 mod other;
@@ -39,7 +39,7 @@ pub(crate) const CALLS: &str = "syscalls";
 pub(crate) const SIGNALS: &str = "signal";
 /// Category of starts and ends of processes.
 pub(crate) const PROCESSES: &str = "process";
-/// Category of unrecognised lines and of the tracer's messages.
+/// Category of unrecognised lines and of messages of the tracer.
 pub(crate) const TEXT: &str = "text";
 
 const CHECK_BYTES: u64 = 1 << 20;
@@ -77,13 +77,13 @@ pub(crate) struct Emitter<'a> {
     ended: FxHashSet<u32>,
     /// Pid of the call that the next line continues, because strace broke the line to print a message.
     broken: Option<u32>,
-    /// Leaders that a thread has just replaced: the rest of its execve is printed under their pid.
+    /// Leaders that a thread has just replaced: the rest of its execve is printed with their pid.
     taken_over: FxHashMap<u32, calls::TakenOver>,
-    /// By thread: its last call without a duration, as (index in the list, begin time).
+    /// For each thread, its last call without a duration: (index in the list, begin time).
     unmeasured: FxHashMap<u32, (usize, i64)>,
-    /// Last recorded directory of each thread.
+    /// The last known directory of each thread.
     places: FxHashMap<u32, StringId>,
-    /// Thread names by pid, as printed in their lines.
+    /// Thread names by pid, as printed in lines.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
     calls: FxHashMap<&'a [u8], CallKind>,
@@ -94,7 +94,7 @@ pub(crate) struct Emitter<'a> {
 #[derive(Clone, Copy)]
 struct Begun {
     place: u64,
-    /// Time of the begin, if it is in this part.
+    /// Time of the begin, if the begin is in this part.
     time: Option<i64>,
 }
 
@@ -177,7 +177,7 @@ impl<'a> Emitter<'a> {
             && prefix.time.is_none()
         {
             if attached(prefix.body).is_some() {
-                // Another message comes before the rest of the call.
+                // Another message before the rest of the call.
                 self.broken = Some(owner);
             } else if continues_call(prefix.body) {
                 return self.broken_rest(line, time, ThreadKey(owner));
@@ -224,7 +224,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Records the name of a thread that was printed in a line.
+    /// Adds the name of a thread that a line contains.
     fn comm(&mut self, comm: &'a [u8], thread: ThreadKey) {
         let Some(event) = (self.out.events.len() as u32).checked_sub(1) else {
             return;
@@ -236,7 +236,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// Returns kind and label of a call's name.
+    /// Returns kind and label for a call's name.
     fn call(&mut self, name: &'a [u8]) -> CallKind {
         if let Some(&known) = self.calls.get(name) {
             return known;
@@ -265,7 +265,8 @@ impl<'a> Emitter<'a> {
             .or_insert_with(|| kinds.intern(category, name, Role::Instant))
     }
 
-    /// Returns the duration of a call on a single line, if printed (`strace -T`); one line if the text has no times.
+    /// Returns the duration of a call on a single line, if it is printed (`strace -T`); one line if the text has no
+    /// times.
     fn whole_duration(&self, text: &[u8]) -> Option<i64> {
         match self.source.head.clock {
             Clock::Lines => Some(1),
@@ -273,8 +274,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Adds the slice of a call on a single line. If its duration was not printed, it is unknown: the slice is drawn up
-    /// to the thread's next call, before which the call was over.
+    /// Adds the slice of a call on a single line. If its duration is not printed, the slice is drawn up to the thread's
+    /// next call, before which the call ended.
     fn slice(
         &mut self,
         event: u32,
@@ -302,7 +303,7 @@ impl<'a> Emitter<'a> {
         self.out.completes.push(complete);
     }
 
-    /// Records that a call of `thread` begins: the call before it was over by then.
+    /// Notes that a call of `thread` begins: the previous call ended before.
     fn next_call(&mut self, thread: ThreadKey, time: i64) {
         if let Some((at, began)) = self.unmeasured.remove(&thread.0)
             && let Some(complete) = self.out.completes.get_mut(at)
@@ -342,7 +343,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    /// Records the directory of `thread`, from now on or since an unknown time.
+    /// Adds the directory of `thread`, from now on or since an unknown time.
     pub(crate) fn is_in(
         &mut self,
         event: u32,
@@ -351,7 +352,7 @@ impl<'a> Emitter<'a> {
         sort: DirectorySort,
     ) {
         let directory = self.out.strings.intern(path);
-        // A repeated absolute path is not recorded again.
+        // A repeated absolute path is not added again.
         let is_known = self.places.insert(thread.0, directory) == Some(directory);
         if !(is_known && path.starts_with(b"/")) {
             self.out.lives.push(LifeRow {
@@ -365,7 +366,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Records that `thread` ended.
+    /// Adds the end of `thread`.
     pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
         self.owners.end(thread.0);
         if self.source.dialect == Dialect::Minix {

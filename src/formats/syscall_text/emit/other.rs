@@ -41,7 +41,7 @@ impl<'a> Emitter<'a> {
                 let kind = self.kind(SIGNALS, name);
                 push(self, kind, thread);
             }
-            // For MINIX `inner_signals` adds these.
+            // `inner_signals` adds the signals of MINIX.
             Body::Signal => {}
             Body::Exited(status) => {
                 let kind = self.kind(PROCESSES, b"exited");

@@ -22,7 +22,7 @@ impl FirstHalf<'_> {
     /// Returns the text of the whole call; `rest` is the text of its last line.
     ///
     /// strace prints only the new text. MINIX repeats the first half, or prints `<..>` if its record of the first half
-    /// overflowed; the first line may already have closed the parameters.
+    /// was too long; the first line may already have closed the parameters.
     #[must_use]
     pub(crate) fn with_rest(&self, rest: &[u8], dialect: Dialect) -> Vec<u8> {
         let first = self.text.trim_ascii_end();
@@ -59,7 +59,7 @@ pub(crate) fn first_half<'a>(
     call_at(text, place, dialect).map(|(_, text)| FirstHalf { text })
 }
 
-/// Returns name and text of the call that begins at `place`.
+/// Returns name and text of the call that starts at `place`.
 fn call_at(text: &[u8], place: u64, dialect: Dialect) -> Option<(&[u8], &[u8])> {
     let rest = text.get(usize::try_from(place).ok()?..)?;
     let line = lines(rest, 1, place).next()?;
@@ -89,8 +89,8 @@ impl<'a> Emitter<'a> {
         self.call_ends(name, line.bytes, line.offset, end, thread);
     }
 
-    /// Returns the end time of a call from its `<seconds>`: its last line is printed a little later, or has no time at
-    /// all.
+    /// Returns the end time of a call from its `<seconds>`, because its last line is printed a little later or has no
+    /// time.
     pub(super) fn end_of(&self, begun: Option<Begun>, text: &[u8]) -> Option<i64> {
         let clock = self.source.head.clock;
         if self.source.dialect == Dialect::Minix || clock == Clock::Lines {

@@ -1,4 +1,4 @@
-//! Begins and ends of slices, with their labels, and texts that are atrace's marks.
+//! Begins and ends of slices with their labels, and texts that are marks of atrace.
 
 use super::{FOUND_SHIFT, Found, PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
@@ -24,7 +24,7 @@ impl PartPass<'_> {
             KeyOf::Num(num) => num.read::<E>(payload)?,
             KeyOf::Text(field) => hash_text(field.data(payload, self.file.endian())?),
         } ^ recipe.salt;
-        // The label of most events is in the cache, so that no name needs to be interned.
+        // The label of most events is in the cache, so that no name must be interned.
         let slot = (key ^ u64::from(kind.0) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let slot = (slot >> (64 - FOUND_SHIFT)) as usize;
         let found = self.found.get(slot).copied().unwrap_or_default();
@@ -51,8 +51,8 @@ impl PartPass<'_> {
         Some(())
     }
 
-    /// Follows calls of traced functions. A return notes the duration that it states; if its entry is not in this part,
-    /// also the label that the entry would have had.
+    /// Follows calls of traced functions. Adds the duration that a return states; if the return's entry is not in this
+    /// part, also the label that the entry would have had.
     fn call<E: ByteOrder>(
         &mut self,
         event: u32,
@@ -91,8 +91,8 @@ impl PartPass<'_> {
         Some(())
     }
 
-    /// Notes the measured duration of the slice that `event` ends, and its end `over` on the kernel's local clock, both
-    /// in ns.
+    /// Adds the measured duration of the slice that `event` ends, in ns. `over` is the slice's end in ns on the
+    /// kernel's local clock.
     pub(super) fn measured(&mut self, event: u32, duration_ns: i64, over: Option<u64>) {
         let time = self.columns.events.time(event).0;
         let ended = over.and_then(|over| self.map.local_time(over));
@@ -142,7 +142,8 @@ impl PartPass<'_> {
             NameOf::Probe(num, event) => {
                 let address = num.read::<E>(payload).unwrap_or(0);
                 match symbols.lookup(address) {
-                    // The probe may be a few bytes into the function: after endbr64, bti c or powerpc's global entry.
+                    // The probe may be a few bytes after the function's start: after endbr64, bti c or powerpc's global
+                    // entry.
                     Some(symbol) if matches!(symbol.offset, 0 | 4 | 8) => {
                         strings.intern(symbol.name)
                     }
@@ -193,7 +194,7 @@ impl PartPass<'_> {
         })
     }
 
-    /// Reads the text of a print event: marks of atrace become slices and counters, other texts stay points in time.
+    /// Reads the text of a print event: marks of atrace become slices and counters, other texts remain instants.
     pub(super) fn print<E: ByteOrder>(
         &mut self,
         event: u32,

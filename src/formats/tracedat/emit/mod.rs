@@ -1,8 +1,8 @@
-//! The bulk pass: a run of ring-buffer pages in, compact columns out.
+//! The bulk pass: reads a range of ring-buffer pages and returns compact columns.
 //!
-//! For every event the loop reads the record's header, the event's number and its pid, and appends 9 bytes. Only kinds
-//! with a [`Recipe`] cost more. Nothing is allocated per event: each name and label is created once per part and then
-//! found in a small cache.
+//! For each event, the loop reads the record's header, the number of the event's kind and its pid, and appends 9 bytes.
+//! Only kinds with a [`Recipe`] take longer. Nothing is allocated per event: each name and label is created once per
+//! part and then found in a small cache.
 
 mod marks;
 mod names;
@@ -26,7 +26,7 @@ use crate::formats::atrace::Claim;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
 use crate::tracedat::layout::{Layout, Lost};
 
-/// Entry of the cache that finds a label by kind and key.
+/// Entry of the cache of labels by kind and key.
 #[derive(Clone, Copy, Default)]
 struct Found {
     /// Kind plus one; 0: the entry is free.
@@ -37,7 +37,7 @@ struct Found {
 
 const FOUND_SHIFT: u32 = 10;
 const NAMES: usize = 1024;
-/// Length of the end of a page, in bytes, in which an event can have been dropped because it did not fit.
+/// Length of the end of a page, in bytes, in which the kernel may have dropped an event because it did not fit.
 const MOST_LEFT_IN_PAGE: usize = 256;
 
 /// The CPU of a part's events, and the name of the clock that their times have.
@@ -65,9 +65,9 @@ pub(crate) struct PartPass<'a> {
     map: TimeMap,
     /// The columns of the part so far.
     pub columns: LaneColumns,
-    /// Time of the last event so far, in this part or in the page before it.
+    /// Time of the last event so far, in this part or in the previous page.
     pub last_time: Option<i64>,
-    /// Whether the kernel dropped events of this CPU at unknown places. It can only have dropped them where a page was
+    /// Whether the kernel dropped events of this CPU at unknown places. It can have dropped them only where a page was
     /// full.
     pub has_seams: bool,
     found: Vec<Found>,
@@ -76,10 +76,9 @@ pub(crate) struct PartPass<'a> {
     depths: DepthFollower,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
-    /// The processes that threads claimed in their marks to belong to.
+    /// The processes that threads claimed to belong to, by their marks.
     claims: FxHashSet<Claim>,
-    /// Cache of thread names, at index `pid % NAMES`. `other_names` contains names that were pushed out of
-    /// it.
+    /// Cache of thread names, at index `pid % NAMES`. `other_names` contains names that were removed from the cache.
     names: Vec<ThreadName>,
     other_names: FxHashMap<u32, [u8; 16]>,
 }
@@ -172,7 +171,7 @@ impl<'a> PartPass<'a> {
         }
     }
 
-    /// Notes the time ranges in which events may have been dropped: from the page before to the first event of this
+    /// Adds the time ranges in which events may have been dropped: from the previous page to the first event of this
     /// page, and at the end of this page.
     #[cold]
     fn note_seams(&mut self, first: usize, before: Option<i64>, before_full: Option<i64>) {

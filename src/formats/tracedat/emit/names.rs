@@ -1,4 +1,4 @@
-//! Names and births of threads. A name is noted when it changes.
+//! Names and births of threads. A name is added when it changes.
 
 use super::{NAMES, PartPass, ThreadName, until_nul};
 use crate::event::{ForkSort, Life, LifeRow, ThreadKey};

@@ -14,7 +14,7 @@ use crate::formats::tracedat::recipe::{Recipe, hash_text};
 const CLONE_THREAD: u64 = 0x10000;
 
 impl PartPass<'_> {
-    /// Reads an event of a rare kind. `None` if it ends before its fields do.
+    /// Reads an event of a rare kind. `None` if the event is too short for its fields.
     pub(super) fn cook_rare<E: ByteOrder>(
         &mut self,
         event: u32,
@@ -78,7 +78,7 @@ impl PartPass<'_> {
                     key: hash_text(name.as_bytes()).max(1),
                 };
                 let label = self.number_of(label);
-                // One event at the end describes the whole slice: its begin is not in the file.
+                // A single event at the end describes the whole slice: its begin is not in the file.
                 let mark = Mark::new(event, label, MarkOp::End);
                 self.columns.marks.push(mark);
                 let ended = start.checked_add(duration);
@@ -91,7 +91,7 @@ impl PartPass<'_> {
                 keys,
                 name,
             } => {
-                // The order of the keys counts: (a, b) and (b, a) are different ids.
+                // The order of the keys matters: (a, b) and (b, a) are different ids.
                 let mut id = 0_u64;
                 for key in keys {
                     id = id.rotate_left(40) ^ key.read::<E>(payload)?;

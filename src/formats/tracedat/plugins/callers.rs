@@ -1,22 +1,22 @@
-//! Indentation of traced functions: a function is indented below the function that calls it.
+//! Indentation of traced functions: a function is indented relative to the function that calls it.
 
 use rustc_hash::FxHashMap;
 
 use super::function_names::{Recent, remember};
 use super::plugin::Event;
 
-/// Most CPUs for which callers are remembered.
+/// Maximum number of CPUs for which callers are stored.
 const MAX_CPUS: usize = 65_536;
 
-/// Most callers that are remembered for one CPU. trace-cmd has no limit, but names that call each other run out long
-/// before.
+/// Maximum number of callers that are stored for one CPU. trace-cmd has no limit, but names that call each other run
+/// out long before.
 const MAX_DEPTH: usize = 1 << 17;
 
-/// Number that is given to a function's name.
+/// Number of a function's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NameId(u32);
 
-/// The functions that were last seen calling each other, per CPU. A function is indented below its caller.
+/// For each CPU, the functions that were last seen calling each other. A function is indented relative to its caller.
 #[derive(Debug, Default)]
 pub struct Callers {
     stacks: Vec<Vec<NameId>>,

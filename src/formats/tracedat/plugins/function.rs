@@ -1,4 +1,4 @@
-//! The function tracer and the stack traces: system `ftrace`.
+//! The function tracer and the stack traces, of the system `ftrace`.
 
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::event_format::read_number;

@@ -5,13 +5,13 @@ use rustc_hash::FxHashMap;
 use crate::formats::tracedat::print_fmt::Lookup;
 use crate::formats::tracedat::print_fmt::printf::push_hex;
 
-/// Most addresses in the cache.
+/// Maximum number of addresses in the cache.
 const MOST_RECENT: usize = 1 << 16;
 
-/// Results of look-ups by address; the same few thousand addresses occur again and again.
+/// Results of look-ups by address, because the same few thousand addresses occur again and again.
 pub(super) type Recent<T> = FxHashMap<u64, Option<T>>;
 
-/// Stores the result of looking up `address`. Empties the cache first if it is full.
+/// Stores the result of a look-up of `address`. If the cache is full, empties it first.
 pub(super) fn remember<T>(recent: &mut Recent<T>, address: u64, found: Option<T>) -> &Option<T> {
     if recent.len() >= MOST_RECENT {
         recent.clear();

@@ -1,4 +1,4 @@
-//! The futex system call: operations by name, and only the arguments that each one has.
+//! The futex system call: operations by name, with only the arguments that each operation has.
 
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::print_fmt::printf::{push_decimal, push_hex_digits};

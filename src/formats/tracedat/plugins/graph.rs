@@ -21,7 +21,7 @@ pub(super) const PLUGINS: &[Plugin] = &[
     },
 ];
 
-/// Greatest depth of a call that increases the indentation.
+/// Maximum depth of a call that increases the indentation.
 const MAX_DEPTH: u64 = 512;
 
 fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
@@ -52,7 +52,7 @@ fn show_entry(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Th
     Then::Done
 }
 
-/// Duration of the call if the next record is its own return; else `None`.
+/// Returns the duration of the call if the next record is its return; otherwise `None`.
 fn leaf_duration(event: &Event<'_>, function: u64) -> Option<u64> {
     let exit = event.graph_exit?;
     let next = event.next?;

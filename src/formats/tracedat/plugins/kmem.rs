@@ -1,4 +1,4 @@
-//! Memory allocation: the call site by name before the event's own text.
+//! Memory allocation: the name of the call site before the event's own text.
 
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::print_fmt::FunctionAt;

@@ -67,7 +67,7 @@ const NESTED: &[&str] = &[
     "exit_int_info_err",
 ];
 
-/// `reason NAME`, from the fields 0 (reason) and 1 (which kind of processor).
+/// Appends `reason NAME`, from the fields 0 (reason) and 1 (kind of processor).
 fn push_reason(out: &mut Vec<u8>, event: &Event<'_>) -> Option<()> {
     let value = event.require(out, 0)?;
     let names: &[(u32, &str)] = match event.value(1).unwrap_or(1) {

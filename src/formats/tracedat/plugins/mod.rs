@@ -1,7 +1,7 @@
-//! Kinds of events that trace-cmd prints in another form than their print fmt, one row each in [`PLUGINS`].
+//! Kinds of events that trace-cmd does not print by their print fmt, one row each in [`PLUGINS`].
 //!
-//! A plugin lists the names of its fields. They are looked up once per kind of event, so that no names are searched
-//! when an event is printed.
+//! A plugin lists the names of its fields. They are looked up once per kind of event, so that printing an event needs
+//! no search for names.
 
 mod callers;
 mod function;
@@ -21,7 +21,7 @@ pub(crate) use function_names::Functions;
 pub use plugin::{Event, State};
 pub(crate) use plugin::{Plugin, Then};
 
-/// All plugins. (Functions that print formats call are in `print_fmt::call`.)
+/// All plugins. (The functions that print formats call are in `print_fmt::call`.)
 pub(crate) const PLUGINS: &[&[Plugin]] = &[
     function::PLUGINS,
     futex::PLUGINS,
@@ -34,7 +34,7 @@ pub(crate) const PLUGINS: &[&[Plugin]] = &[
     wireless::PLUGINS,
 ];
 
-/// The plugin for events named `event` of `system`; `None` if their print fmt is used.
+/// Returns the plugin for events named `event` of `system`; `None` if their print fmt is used.
 #[must_use]
 pub(crate) fn plugin_of(system: &str, event: &str) -> Option<&'static Plugin> {
     PLUGINS

@@ -14,7 +14,7 @@ pub struct Plugin {
     pub system: &'static str,
     /// The event's name.
     pub event: &'static str,
-    /// Names of the fields that `show` reads; it refers to them by their index here.
+    /// Names of the fields that `show` reads; `show` refers to a field by its index in this list.
     pub fields: &'static [&'static str],
     /// Appends the text of an event.
     pub show: fn(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then,
@@ -45,37 +45,38 @@ pub struct Event<'a> {
     pub cpu: u32,
     /// Its time on the clock that the report prints.
     pub time: u64,
-    /// The record that is printed after it, if any: a call that returns at once is printed together with its return.
+    /// The record that is printed after it, if there is one: a call that returns at once is printed together with its
+    /// return.
     pub next: Option<&'a [u8]>,
-    /// The kind of returns from functions, if the file has such events.
+    /// The kind of events for returns from functions, if the file has it.
     pub graph_exit: Option<&'a Kind>,
     /// How times are printed.
     pub times: Times,
-    /// Indentation below its callers, in levels: see [`Callers`](super::Callers).
+    /// Indentation relative to its callers, in levels; see [`Callers`](super::Callers).
     pub depth: u32,
     /// How functions are shown.
     pub functions: FunctionOptions,
 }
 
-/// State that plugins keep from one event to the next.
+/// State that plugins keep between events.
 pub struct State<'a> {
-    /// Called with each pid and thread name that a record contains, for names that the file's list lacks.
+    /// Called with each pid and thread name in a record, for names that are not in the file's list.
     pub learn_name: &'a mut dyn FnMut(i32, &[u8]),
     /// Cache of function names.
     pub functions: &'a mut Functions,
-    /// Set by a plugin whose text includes the next record.
+    /// Whether the plugin's text includes the next record; set by the plugin.
     pub has_taken_next: bool,
 }
 
 impl<'a> Event<'a> {
-    /// The plugin's `index`-th field.
+    /// Returns the plugin's `index`-th field.
     #[must_use]
     pub fn field(&self, index: usize) -> Option<&'a FieldFormat> {
         let field = self.kind.plugin_fields.get(index).copied().flatten()?;
         self.scope.fields.get(usize::from(field))
     }
 
-    /// The plugin's `index`-th field as an unsigned number; signed fields are not sign-extended.
+    /// Returns the plugin's `index`-th field as an unsigned number; signed fields are not sign-extended.
     #[must_use]
     pub fn value(&self, index: usize) -> Option<u64> {
         let field = self.field(index)?;
@@ -84,7 +85,7 @@ impl<'a> Event<'a> {
         read_number(self.scope.record.get(offset..end)?, self.scope.endian)
     }
 
-    /// The plugin's `index`-th field as a signed number.
+    /// Returns the plugin's `index`-th field as a signed number.
     #[must_use]
     pub(crate) fn signed(&self, index: usize) -> Option<i64> {
         let field = self.field(index)?;
@@ -96,7 +97,7 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// As [`Event::value`]; if there is no such field, appends a note to the text.
+    /// Returns [`Event::value`]; if there is no such field, appends a note to the text.
     pub(crate) fn require(&self, out: &mut Vec<u8>, index: usize) -> Option<u64> {
         let value = self.value(index);
         if value.is_none() {

@@ -105,7 +105,7 @@ fn show_wakeup(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> T
     Then::Done
 }
 
-/// Appends a thread's name and a colon. The name is remembered for later lines.
+/// Appends a thread's name and a colon. The name is stored for later lines.
 fn push_name(out: &mut Vec<u8>, event: &Event<'_>, index: usize, pid: u64, state: &mut State<'_>) {
     let Some(field) = event.field(index) else {
         return;

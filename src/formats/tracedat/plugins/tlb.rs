@@ -1,4 +1,4 @@
-//! Flushes of the translation buffer.
+//! Flushes of the translation lookaside buffer.
 
 use super::plugin::{Event, Plugin, State, Then};
 use crate::formats::tracedat::print_fmt::printf::push_signed;

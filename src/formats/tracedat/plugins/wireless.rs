@@ -25,7 +25,7 @@ pub(super) const PLUGINS: &[Plugin] = &[Plugin {
     show,
 }];
 
-/// Column at which lines after the first begin.
+/// Column at which the lines after the first start.
 const INDENT: usize = 65;
 
 fn show(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {

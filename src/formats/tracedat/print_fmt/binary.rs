@@ -1,8 +1,8 @@
-//! trace_printk's binary form: a format string of the kernel and packed arguments in, text out.
+//! Prints trace_printk's binary form: a format string of the kernel with packed arguments.
 //!
 //! ```text
 //! integers in their own size (%c 1, %hd 2, %d 4, %ld the kernel's long, %lld 8), aligned to min(size, 4)
-//! widths given by * as int | %s and finished pointers (%pI4 ...) as text up to a NUL, unaligned
+//! widths for * as int | %s and formatted pointers (%pI4 ...) as text up to a NUL, unaligned
 //! %p %px %ps %pS ... as the address, aligned to 4
 //! ```
 
@@ -13,17 +13,17 @@ use super::printf::{push_number, push_text};
 use crate::base::Endian;
 use crate::formats::tracedat::event_format::{read_number, sign_extend};
 
-/// Packed arguments, read one after another.
+/// Packed arguments, which are read one after the other.
 pub(crate) struct Packed<'a> {
     bytes: &'a [u8],
-    /// Offset of `bytes` in the record: alignment counts from the record's start.
+    /// Offset of `bytes` in the record, because alignment counts from the record's start.
     at: usize,
     endian: Endian,
     long_size: u32,
 }
 
 impl<'a> Packed<'a> {
-    /// Starts at the first of the arguments that fill `bytes`.
+    /// Returns the arguments in `bytes`, before the first one.
     #[must_use]
     pub fn new(bytes: &'a [u8], endian: Endian, long_size: u32) -> Packed<'a> {
         Packed {
@@ -58,7 +58,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Prints `pieces` with the arguments in `packed`; stops where the arguments end.
+/// Prints `pieces` with the arguments in `packed`; stops at the end of the arguments.
 pub(crate) fn push_binary(
     out: &mut Vec<u8>,
     pieces: &[Piece],
@@ -111,7 +111,7 @@ fn push_conversion(
                         push_address(out, address);
                     }
                 }
-                // Other pointers were formatted when they were recorded: the argument is text.
+                // Other pointers were formatted during the recording: the argument is text.
                 Some(_) => out.extend_from_slice(packed.text()?),
             }
         }
@@ -145,7 +145,7 @@ pub(crate) fn set_amounts(layout: &mut Layout, width: Option<i64>, precision: Op
         layout.is_left |= width < 0;
         layout.width = usize::try_from(width.unsigned_abs()).unwrap_or(0);
     }
-    // A negative precision counts as none.
+    // A negative precision means no precision.
     layout.precision = precision.and_then(|p| usize::try_from(p).ok());
 }
 

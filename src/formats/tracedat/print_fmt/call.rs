@@ -35,7 +35,7 @@ pub(crate) fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arg
     }
 }
 
-/// Returns the value of a call of `function`, where a number is needed; 0 for functions that only print text.
+/// Returns the value of a call of `function` as a number; 0 for functions that only print text.
 #[must_use]
 pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 {
     let Some(first) = arguments.first() else {
@@ -46,14 +46,14 @@ pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 
             .bytes(first)
             .and_then(|bytes| bytes.first_chunk())
             .map_or(0, |b| u64::from(u16::from_le_bytes(*b))),
-        // The file does not state the number of jiffies per second: they are printed as they are.
+        // The file does not contain the number of jiffies per second: jiffies are printed unconverted.
         Function::JiffiesToMsecs => scope.number(first),
         Function::IsWritablePte => scope.number(first) & 2,
         _ => 0,
     }
 }
 
-/// The block address and other parameters of a SCSI command, in the kernel's wording.
+/// Appends the block address and other parameters of a SCSI command, in the kernel's wording.
 fn push_scsi_command(out: &mut Vec<u8>, cdb: &[u8]) {
     let byte = |at: usize| u64::from(cdb.get(at).copied().unwrap_or(0));
     let big = |at: usize, count: usize| (at..at + count).fold(0, |n, i| n << 8 | byte(i));
@@ -135,7 +135,7 @@ fn push_scsi_command(out: &mut Vec<u8>, cdb: &[u8]) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Names of Xen's hypercalls by number.
+/// Names of Xen's hypercalls, by number.
 const XEN_HYPERCALLS: [&str; 56] = [
     "set_trap_table",
     "mmu_update",

@@ -1,4 +1,4 @@
-//! An expression and a record in, its value as a 64-bit number out, computed by the rules of C.
+//! Evaluates an expression over a record to a 64-bit number, by the rules of C.
 
 use super::expr::{Binary, Expr, Int, NumberAt, Unary, Width};
 use crate::base::Endian;
@@ -17,12 +17,12 @@ pub struct FunctionAt<'a> {
 pub trait Lookup {
     /// Returns the function that contains `address`.
     fn symbol(&self, address: u64) -> Option<FunctionAt<'_>>;
-    /// The address of the symbol `name`.
+    /// Returns the address of the symbol `name`.
     fn symbol_address(&self, name: &str) -> Option<u64>;
-    /// The constant string at `address` (printk formats).
+    /// Returns the constant string at `address` (printk formats).
     fn printk(&self, address: u64) -> Option<&[u8]>;
-    /// The name of `value` in the enum that `type_name` (`enum NAME`) refers to; `None` if the file does not contain
-    /// it.
+    /// Returns the name of `value` in the enum that `type_name` (`enum NAME`) means; `None` if the file does not
+    /// contain it.
     fn enum_value(&self, _type_name: &str, _value: i64) -> Option<&str> {
         None
     }
@@ -113,7 +113,7 @@ impl Scope<'_> {
         Some(width.hold(value))
     }
 
-    /// Returns the data of a field; `None` if they are not wholly in the record.
+    /// Returns the data of a field; `None` if it is not completely in the record.
     #[must_use]
     pub fn data(&self, field: u16) -> Option<&[u8]> {
         self.fields
@@ -189,7 +189,7 @@ pub(crate) fn binary(op: Binary, int: Int, left: u64, right: u64) -> u64 {
         };
         return int.hold(value);
     }
-    // Too large shift counts wrap around, as they do on most machines.
+    // Shift counts that are too large wrap around, as on most machines.
     let shift = shift & if int.is_wide { 63 } else { 31 };
     let value = match (op, int.is_signed) {
         (Binary::Shl, _) => left.wrapping_shl(shift),

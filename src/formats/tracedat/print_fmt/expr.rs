@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 /// A C integer type after promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Int {
-    /// Whether it has 64 bits; else 32.
+    /// Whether it has 64 bits, otherwise 32.
     pub is_wide: bool,
     /// Whether it is signed.
     pub is_signed: bool,
@@ -23,7 +23,7 @@ impl Int {
         is_signed: false,
     };
 
-    /// The type in which an operator computes with operands of these two types.
+    /// Returns the type in which an operator computes with operands of these two types.
     #[must_use]
     pub(crate) fn common(self, other: Int) -> Int {
         if self.is_wide == other.is_wide {
@@ -38,7 +38,7 @@ impl Int {
         }
     }
 
-    /// Truncates `value` to this type and extends it to 64 bits again, with the sign if the type is signed.
+    /// Truncates `value` to this type and extends it to 64 bits again; sign-extended if the type is signed.
     #[must_use]
     pub(crate) fn hold(self, value: u64) -> u64 {
         match (self.is_wide, self.is_signed) {
@@ -117,7 +117,7 @@ pub struct NumberAt {
 pub struct Named {
     /// The value; `None` for a name whose value is unknown.
     pub value: Option<u64>,
-    /// What is printed for it.
+    /// The text that is printed for the value.
     pub text: Box<[u8]>,
 }
 
@@ -172,7 +172,7 @@ pub enum ArrayForm {
 pub enum Expr {
     /// A constant and its type.
     Constant(u64, Int),
-    /// An unknown name: the address of the kernel symbol with this name, else 0. Looked up once.
+    /// An unknown name: the address of the kernel symbol with this name, or 0. Looked up once.
     Symbol(Box<str>, OnceLock<u64>),
     /// A string literal.
     Text(Box<[u8]>),
@@ -198,13 +198,14 @@ pub enum Expr {
     Choice(Int, Box<(Expr, Expr, Expr)>),
     /// `(type) x` for a type that truncates or extends.
     Cast(Width, Box<Expr>),
-    /// `(struct x *) x`: the value is unchanged. The type of the elements that the pointer refers to, if known.
+    /// `(struct x *) x`: the value is unchanged. Contains the type of the elements that the pointer refers to, if
+    /// known.
     Pointer(Option<Width>, Box<Expr>),
     /// `__print_flags(value, delimiter, table)`.
     Flags(Box<Expr>, Box<[u8]>, Box<[Named]>),
     /// `__print_symbolic(value, table)`.
     Symbolic(Box<Expr>, Box<[Named]>),
-    /// `__print_hex(data, length)`, and the text between two bytes.
+    /// `__print_hex(data, length)`, with the text between two bytes.
     Hex(Box<Expr>, Box<Expr>, &'static str),
     /// `__print_array(data, count, element size)`.
     Array(Box<ArrayParts>, ArrayForm),
@@ -217,7 +218,7 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// The C type of the expression; 64 bits unsigned if it is not a number.
+    /// Returns the C type of the expression; 64 bits unsigned if it is not a number.
     #[must_use]
     pub(crate) fn int(&self) -> Int {
         match self {
@@ -246,7 +247,7 @@ impl Expr {
 }
 
 impl Width {
-    /// The type after C's integer promotion.
+    /// Returns the type after C's integer promotion.
     #[must_use]
     pub(crate) fn promoted(self) -> Int {
         match self.size {
@@ -262,7 +263,7 @@ impl Width {
         }
     }
 
-    /// Truncates `value` to this width and extends it to 64 bits again, with the sign if it is signed.
+    /// Truncates `value` to this width and extends it to 64 bits again; sign-extended if the type is signed.
     #[must_use]
     pub(crate) fn hold(self, value: u64) -> u64 {
         match (self.size, self.is_signed) {

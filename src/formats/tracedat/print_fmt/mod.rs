@@ -1,8 +1,8 @@
-//! An event's `print fmt` in, the text that it prints for a record out.
+//! Prints the text of a record from its event's `print fmt`.
 //!
 //! A print fmt is parsed once ([`PrintFmt::new`]). For each event it is evaluated into a buffer that the caller reuses
-//! ([`PrintFmt::push`]), without allocating. A print fmt that cannot be evaluated (statements, functions that only the
-//! kernel has) is replaced by a list of the fields.
+//! ([`PrintFmt::push`]), without allocating. If a print fmt cannot be evaluated (statements, functions that only the
+//! kernel has), a list of the fields is printed instead.
 
 pub(crate) mod binary;
 pub(crate) mod call;
@@ -38,7 +38,7 @@ pub struct PrintFmt {
 enum Step {
     Text(Box<[u8]>),
     Show(Box<Show>),
-    /// A string of a probe; printed in quotes, unless it could not be read.
+    /// A string of a probe; printed in quotes, unless the kernel could not read it.
     Quoted(Box<Show>),
 }
 
@@ -128,8 +128,8 @@ impl PrintFmt {
         }
     }
 
-    /// Returns a print fmt that `-R` does not use: `-R` then prints fields by type, as if trace-cmd's library could not
-    /// parse it.
+    /// Returns a print fmt that `-R` does not use: then `-R` prints fields by type, as if trace-cmd's library could not
+    /// parse the print fmt.
     #[must_use]
     pub(crate) fn bare(mut self) -> PrintFmt {
         self.is_beyond_reference = true;
@@ -141,15 +141,15 @@ impl PrintFmt {
         !self.is_beyond_reference
     }
 
-    /// The `__print_flags` or `__print_symbolic` expression over a field; `None` if the print fmt has none.
+    /// Returns the `__print_flags` or `__print_symbolic` expression over a field; `None` if the print fmt has none.
     #[must_use]
     pub(crate) fn naming_of(&self, field: u16) -> Option<&Expr> {
         self.shows()
             .find_map(|show| named_field(&show.argument, field))
     }
 
-    /// Appends a field in the form of the print fmt if that is not a plain number: names, a symbol, a network address.
-    /// Returns whether it appended anything.
+    /// Appends a field in the form of the print fmt, unless that is a plain number: as names, a symbol, or a network
+    /// address. Returns whether anything was appended.
     pub(crate) fn push_named(&self, out: &mut Vec<u8>, scope: &Scope<'_>, field: u16) -> bool {
         let plain = printf::Layout::default();
         if let Some(expr) = self.naming_of(field) {
@@ -176,16 +176,17 @@ impl PrintFmt {
     }
 }
 
-/// Returns whether `format` is a probe's (kernel's `trace_probe.c`), which has a field like FIELD_STRING_IP. A probe on
-/// another event has no such field, but its print fmt begins with the space before its first argument.
+/// Returns whether `format` belongs to a probe (the kernel's `trace_probe.c`), which has a field such as
+/// FIELD_STRING_IP. A probe on another event has no such field, but its print fmt starts with the space before its
+/// first argument.
 fn is_probe(format: &EventFormat, steps: &[Step]) -> bool {
     let mut fields = format.fields.iter();
     fields.any(|field| field.name.starts_with("__probe_"))
         || matches!(steps.first(), Some(Step::Text(text)) if text.starts_with(b" "))
 }
 
-/// Moves the quotes around strings into the steps of the strings, because a string that could not be read is printed
-/// without quotes.
+/// Moves the quotes around strings into the steps of the strings, because a string that the kernel could not read is
+/// printed without quotes.
 fn take_quotes(steps: &mut [Step]) {
     for at in 1..steps.len().saturating_sub(1) {
         let Some([Step::Text(before), shown, Step::Text(after)]) = steps.get_mut(at - 1..at + 2)
@@ -209,7 +210,7 @@ fn take_quotes(steps: &mut [Step]) {
     }
 }
 
-/// The flags or symbolic expression over `field` in `expr`.
+/// Returns the flags or symbolic expression over `field` in `expr`.
 fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
     match expr {
         Expr::Flags(value, ..) | Expr::Symbolic(value, _) => mentions(value, field).then_some(expr),
@@ -221,7 +222,7 @@ fn named_field(expr: &Expr, field: u16) -> Option<&Expr> {
     }
 }
 
-/// Returns whether `expr` is the field `field`, perhaps with casts.
+/// Returns whether `expr` is only the field `field`, possibly with casts.
 fn is_bare(expr: &Expr, field: u16) -> bool {
     match expr {
         Expr::Number(found, _) | Expr::Field(found) | Expr::Data(found) => *found == field,

@@ -5,7 +5,7 @@ use super::expr::Expr;
 use super::printf::{push_decimal, push_hex, push_hex_digits, push_many};
 use crate::base::Endian;
 
-/// Whether addresses are printed beside the names of symbols (`-R`).
+/// Whether addresses are printed after the names of symbols (`-R`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addresses {
     /// Only the name.
@@ -26,9 +26,9 @@ pub(crate) enum Offset {
 /// The two forms of IP addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// `10.0.8.254` and with colons.
+    /// `10.0.8.254`, and with colons.
     Usual,
-    /// `010.000.008.254` and without colons.
+    /// `010.000.008.254`, and without colons.
     Fixed,
 }
 
@@ -215,7 +215,7 @@ fn push_ip(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], argument: &Ex
     }
 }
 
-/// Reverses the bytes if the letters demand it: `h` (host order) on little endian, `l` (little endian) always.
+/// Reverses the bytes if the letters require it: `h` (host order) on little endian, `l` (little endian) always.
 fn in_order(mut bytes: [u8; 4], scope: &Scope<'_>, extension: &[u8]) -> [u8; 4] {
     let is_reversed = extension.iter().skip(2).any(|letter| match letter {
         b'h' => scope.endian == Endian::Little,
@@ -235,7 +235,7 @@ fn form_of(extension: &[u8]) -> Form {
     }
 }
 
-/// Returns whether `%pS`, `%ps` and the like print offsets.
+/// Returns whether `%pS`, `%ps` and similar conversions print offsets.
 #[must_use]
 pub(crate) fn offset_of(extension: &[u8]) -> Offset {
     match extension.first() {
@@ -265,7 +265,7 @@ fn push_ip6(out: &mut Vec<u8>, bytes: &[u8; 16], form: Form) {
     }
 }
 
-/// The shortest form, as `%pI6c` prints it.
+/// Appends the shortest form of an IPv6 address, as `%pI6c` prints it.
 fn push_ip6_short(out: &mut Vec<u8>, bytes: &[u8; 16]) {
     let word = |i: usize| {
         let high = bytes.get(i * 2).copied().unwrap_or(0);
@@ -313,7 +313,7 @@ fn push_ip6_short(out: &mut Vec<u8>, bytes: &[u8; 16]) {
     }
 }
 
-/// A `struct sockaddr`: family, port in network order, address.
+/// Appends a `struct sockaddr`: family, port in network order, address.
 fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], bytes: &[u8]) {
     let options = extension.get(2..).unwrap_or(&[]);
     let has_port = options.contains(&b'p');
@@ -359,7 +359,7 @@ fn push_socket_address(out: &mut Vec<u8>, scope: &Scope<'_>, extension: &[u8], b
     }
 }
 
-/// Byte `index` of a bitmap, counted from its least significant byte. Bitmaps are arrays of longs.
+/// Returns byte `index` of a bitmap, counted from its least significant byte. Bitmaps are arrays of longs.
 fn bitmap_byte(bytes: &[u8], index: usize, endian: Endian) -> u8 {
     let at = match endian {
         Endian::Little => index,

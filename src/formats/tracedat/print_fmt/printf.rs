@@ -1,4 +1,4 @@
-//! A C format string in, its pieces out; and numbers and strings printed as in C.
+//! Splits a C format string into pieces, and prints numbers and strings as in C.
 
 /// Width, precision and flags of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,9 +13,9 @@ pub struct Layout {
     pub is_alternate: bool,
     /// `0`
     pub has_zeros: bool,
-    /// Least width, in bytes.
+    /// Minimum width, in bytes.
     pub width: usize,
-    /// Least number of digits, or most bytes of text.
+    /// Minimum number of digits, or maximum number of bytes of text.
     pub precision: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) enum Length {
     Char,
     /// `h`
     Short,
-    /// Nothing
+    /// No letter.
     Int,
     /// `l`, `z`, `t`: the size of the kernel's `long`.
     Long,
@@ -71,7 +71,7 @@ pub(crate) struct Conversion {
     pub extension: Vec<u8>,
 }
 
-/// Greatest width in bytes that is padded to; greater widths are taken for garbage.
+/// Maximum width that is padded to, in bytes; larger widths are assumed to be garbage.
 const MAX_WIDTH: usize = 4096;
 
 /// Splits a format string (escapes resolved) into pieces.
@@ -177,7 +177,7 @@ fn amount(rest: &mut &[u8]) -> Option<Amount> {
     Some(Amount::Fixed(value.min(MAX_WIDTH)))
 }
 
-/// Number of letters after `%p` that belong to the conversion.
+/// Returns the number of letters after `%p` that belong to the conversion.
 fn pointer_letters(rest: &[u8]) -> usize {
     let at = |index: usize| rest.get(index).copied().unwrap_or(0);
     let one_of = |index: usize, letters: &[u8]| usize::from(letters.contains(&at(index)));
@@ -329,7 +329,7 @@ pub(crate) fn push_text(out: &mut Vec<u8>, layout: &Layout, text: &[u8]) {
     }
 }
 
-/// Inserts blanks at `start`, so that the text after `start` has at least `width` bytes.
+/// Inserts spaces at `start`, so that the text after `start` has at least `width` bytes.
 pub(crate) fn pad_left(out: &mut Vec<u8>, start: usize, width: usize) {
     let length = out.len().saturating_sub(start);
     if length < width {

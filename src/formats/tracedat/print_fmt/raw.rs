@@ -1,4 +1,4 @@
-//! Fields as `name=value` pairs (`report -R`), each in the form that the print fmt gives it, if any.
+//! Prints fields as `name=value` pairs (`report -R`), each in the form that the print fmt gives it, if any.
 
 use super::expr::Expr;
 use super::pointer::Addresses;
@@ -7,7 +7,7 @@ use super::{PrintFmt, Scope, Step};
 use crate::formats::tracedat::event_format::{FieldFormat, Shape, loc_range, sign_extend};
 
 /// The text fields of one kind of event that have contained bytes which are not text. From then on they are printed as
-/// numbers in every later event too, as trace-cmd does.
+/// numbers in every later event, as in trace-cmd.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     unprintable: Vec<usize>,
@@ -23,7 +23,7 @@ pub(crate) fn push_fields(
     push_fields_with(out, scope, format, seen, Addresses::Shown);
 }
 
-/// As `push_fields`; `addresses` decides whether addresses are printed beside the names of symbols.
+/// Appends the same as `push_fields`; `addresses` decides whether addresses are printed after the names of symbols.
 pub(crate) fn push_fields_with(
     out: &mut Vec<u8>,
     scope: &Scope<'_>,
@@ -35,7 +35,7 @@ pub(crate) fn push_fields_with(
         Some(steps) if format.has_table() => steps,
         _ => &[],
     };
-    // The search in the print fmt continues after the last field that was found in it.
+    // In the print fmt, the search continues after the last field that was found.
     let mut place = (!steps.is_empty()).then_some(0);
     for (index, field) in scope.fields.iter().enumerate() {
         if field.is_common {
@@ -64,12 +64,12 @@ pub(crate) fn push_fields_with(
 
 struct Found {
     at: usize,
-    /// Whether the text before it ends with `0x`.
+    /// Whether the text before the conversion ends with `0x`.
     has_prefix: bool,
 }
 
-/// The next conversion that prints only the field with `index`. The search starts at step `from` and wraps around at
-/// the end.
+/// Returns the next conversion that prints only the field with `index`. The search starts at step `from` and wraps
+/// around at the end.
 fn find(steps: &[Step], from: usize, index: usize) -> Option<Found> {
     let mut has_prefix = false;
     for at in (from..steps.len()).chain(0..from) {
@@ -84,7 +84,7 @@ fn find(steps: &[Step], from: usize, index: usize) -> Option<Found> {
     None
 }
 
-/// Index of the field that `expr` is, perhaps with casts.
+/// Returns the index of the field that `expr` is, possibly with casts.
 fn bare_field(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Number(field, _) => Some(usize::from(*field)),
@@ -93,7 +93,7 @@ fn bare_field(expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Appends the value of a field in the form that its type demands, without the print fmt.
+/// Appends the value of a field in the form that its type requires, without the print fmt.
 pub(crate) fn push_field(
     out: &mut Vec<u8>,
     scope: &Scope<'_>,
@@ -103,7 +103,7 @@ pub(crate) fn push_field(
 ) {
     match field.shape {
         Shape::Plain => push_plain(out, scope, field),
-        // Without brackets, only the kernel can tell that the field refers to an array.
+        // If the type has no brackets, only the kernel knows that the field refers to an array.
         Shape::DataLoc | Shape::RelLoc if !field.type_name.contains('[') => {
             push_plain(out, scope, field);
         }
@@ -130,7 +130,7 @@ pub(crate) fn push_field(
                 .as_ref()
                 .map_or(scope.record.len(), |range| range.start);
             let data = match (field.shape, range) {
-                // The rest of a record is only printed as text.
+                // The rest of a record is printed only as text.
                 (Shape::Rest, _) | (_, None) => &[],
                 (_, Some(range)) => scope.record.get(range).unwrap_or(&[]),
             };

@@ -1,4 +1,4 @@
-//! Print formats as kernels write them, and damaged ones.
+//! Print formats as kernels write them, and damaged print formats.
 
 use super::raw::{Seen, push_fields_with};
 use super::*;
@@ -147,7 +147,7 @@ fn texts_and_tables() {
 
 #[test]
 fn what_has_no_name_has_the_bits_of_its_field() {
-    // trace-cmd does not sign-extend a field, the kernel does: only the number of f's differs.
+    // The kernel sign-extends a field, trace-cmd does not: only the number of f's differs.
     assert_eq!(
         print("\"%s\", __print_symbolic(REC->ret, {0, \"OK\"})"),
         "0xfffffffe"
@@ -172,7 +172,7 @@ fn arrays_are_decimal_where_trace_cmd_can_print_them() {
     assert_eq!(array("2", "2"), "513 1027");
     assert_eq!(array("4", "1"), "1 2 3 4");
     assert_eq!(array("1", "sizeof(unsigned int)"), "67305985");
-    // trace-cmd's library cannot print these: they have the kernel's form.
+    // trace-cmd's library cannot print these formats: the kernel's form is used.
     assert_eq!(array("1", "sizeof(u32)"), "{0x4030201}");
     assert_eq!(
         array("__get_rel_dynamic_array_len(words)", "1"),

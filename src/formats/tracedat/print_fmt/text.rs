@@ -6,7 +6,7 @@ use super::pointer::{push_bit_list, push_bitmap, push_bytes};
 use super::printf::{Layout, push_decimal, push_hex, push_text};
 use crate::formats::tracedat::event_format::{Shape, loc_range};
 
-/// Most elements of an array that are printed.
+/// Maximum number of elements of an array that are printed.
 const MAX_ELEMENTS: u64 = 65_536;
 
 /// Appends `argument` as `%s` with `layout` prints it.
@@ -99,8 +99,8 @@ pub(crate) fn push_string(out: &mut Vec<u8>, scope: &Scope<'_>, layout: &Layout,
     }
 }
 
-/// Returns whether the argument is a string that the kernel could not read: not even its NUL is in the record, unlike
-/// for an empty string.
+/// Returns whether the argument is a string that the kernel could not read: unlike for an empty string, the record does
+/// not even contain its NUL.
 pub(crate) fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
     match argument {
         Expr::String(field) => scope.data(*field).is_none_or(<[u8]>::is_empty),
@@ -109,7 +109,8 @@ pub(crate) fn is_unread(scope: &Scope<'_>, argument: &Expr) -> bool {
     }
 }
 
-/// The bytes from a dynamic string's start to the end of the record: the string ends at its NUL, not at its length.
+/// Returns the bytes from a dynamic string's start to the end of the record, because the string ends at its NUL, not at
+/// its length.
 fn to_end<'a>(scope: &Scope<'a>, field: u16) -> &'a [u8] {
     scope
         .fields
@@ -133,8 +134,8 @@ fn string_of<'a>(scope: &Scope<'a>, field: u16, index: u32) -> &'a [u8] {
     found.unwrap_or(&[])
 }
 
-/// Appends the names of all bits that are set. Returns the bits without a name; if there are any, a delimiter for them
-/// was appended.
+/// Appends the names of all set bits. Returns the bits without a name; if there are any, a delimiter for them was
+/// appended.
 fn push_flags(
     out: &mut Vec<u8>,
     layout: &Layout,
@@ -162,7 +163,7 @@ fn push_flags(
     value
 }
 
-/// The text of the row with `value`.
+/// Returns the text of the row with `value`.
 fn symbol_of(value: u64, rows: &[Named]) -> Option<&[u8]> {
     let same = |row: &&Named| row.value == Some(value);
     rows.iter().find(same).map(|row| &*row.text)
@@ -173,8 +174,8 @@ fn push_number(out: &mut Vec<u8>, value: u64) {
     push_hex(out, value);
 }
 
-/// The bits of a number without a name that are printed: as many as its field has, so that a negative number is not
-/// extended.
+/// Returns the mask of the bits that are printed for a number without a name: as many bits as its field has, so that a
+/// negative number is not extended.
 fn bits_of(value: &Expr) -> u64 {
     let ones = |bytes: u8| u64::MAX >> (64 - 8 * u32::from(bytes.clamp(1, 8)));
     match value {

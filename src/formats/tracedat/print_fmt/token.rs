@@ -1,8 +1,8 @@
-//! The text after `print fmt:` in, C tokens out.
+//! Splits the text after `print fmt:` into C tokens.
 
 use crate::base::Leading;
 
-/// A C token, as far as print formats use them.
+/// A C token, of the kinds that print formats use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// A name or keyword.
@@ -11,9 +11,9 @@ pub(crate) enum Token {
     Number {
         /// The value.
         value: u64,
-        /// Number of `L`s after it.
+        /// Number of `L`s after the number.
         longs: u8,
-        /// Whether a `U` follows it, or no signed type can hold it.
+        /// Whether a `U` follows the number, or no signed type can store it.
         is_unsigned: bool,
     },
     /// A string literal with unresolved escapes; adjacent literals are joined.
@@ -28,7 +28,7 @@ const OPERATORS: [&str; 36] = [
     ";",
 ];
 
-/// Most tokens of a print fmt.
+/// Maximum number of tokens of a print fmt.
 const MAX_TOKENS: usize = 65_536;
 
 /// Splits `text` into tokens. `None` if it contains a character that does not occur in print formats.
@@ -97,7 +97,7 @@ pub(crate) fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(found)
 }
 
-/// The content of a literal, and its length in bytes with both quotes.
+/// Returns the content of a literal, and its length in bytes with both quotes.
 fn quoted(rest: &[u8], quote: u8) -> Option<Leading<&[u8]>> {
     let mut at = 1;
     loop {

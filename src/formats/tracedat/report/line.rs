@@ -1,4 +1,4 @@
-//! One record of a batch in, its line in the report out (`formats/ftrace_line/report_layout`).
+//! Prints one record of a batch as its line in the report (`formats/ftrace_line/report_layout`).
 
 use super::merge::{Batch, Line};
 use super::setup::{Look, Lost, Setup};
@@ -115,7 +115,7 @@ pub(super) fn push_line(
     let style = setup.styles.get(usize::from(kind)).copied();
     let style = style.unwrap_or(look.style);
     decoder.push_info(out, usize::from(kind), raw, style, times, memory);
-    // The text ends at its first NUL, and one line end at its end is removed.
+    // The text ends at its first NUL, and one newline at its end is removed.
     if let Some(text) = out.get(start..)
         && let Some(length) = memchr::memchr(0, text)
     {

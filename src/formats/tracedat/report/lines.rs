@@ -1,5 +1,5 @@
-//! The lines of a report one by one, so that they can be merged with the lines of other files by time; with time
-//! differences between lines and wakeup latencies.
+//! Returns the lines of a report one by one, so that they can be merged with lines of other files by time; with time
+//! differences between lines, and wakeup latencies.
 
 use std::sync::Arc;
 

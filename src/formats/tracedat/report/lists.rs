@@ -1,4 +1,4 @@
-//! What trace-cmd prints about a file instead of its events: statistics, kinds of events, symbols, CPUs.
+//! Lists that trace-cmd prints about a file instead of its events: statistics, kinds of events, symbols, CPUs.
 
 use std::fmt::Write;
 
@@ -12,10 +12,10 @@ const STATISTICS: &str = "\nKernel buffer statistics:\n  \
     Note: \"entries\" are the entries left in the kernel ring buffer and are not\n        \
     recorded in the trace data. They should all be zero.\n\n";
 
-/// Most CPUs that are listed.
+/// Maximum number of CPUs that are listed.
 const MOST_CPU: u32 = 8192;
 
-/// Which event of a CPU is looked for.
+/// The event of a CPU that is searched for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Edge {
     First,
@@ -146,8 +146,8 @@ impl TraceReport {
         }
         text.push(b'\n');
         let top = file.buffers.iter().find(|buffer| buffer.name.is_empty());
-        // trace-cmd unpacks packed pages into a separate file, from its second page on, and prints offsets in that
-        // file.
+        // trace-cmd unpacks packed pages into a separate file, starting at the file's second page, and prints offsets
+        // in that file.
         let mut unpacked = top.map_or(0, |top| u64::from(top.page_size));
         // CPUs after the last CPU with data are not listed.
         let last = top.and_then(|top| top.cpus.iter().map(|data| data.cpu).max());

@@ -1,4 +1,4 @@
-//! Streams of records in, batches of records in time order out. Each line contains what it needs from earlier records.
+//! Merges streams of records into batches in time order. Each line contains what it needs from earlier records.
 
 use std::sync::Arc;
 
@@ -16,10 +16,11 @@ pub(super) const BATCH_LINES: usize = 16_384;
 /// The records of up to `BATCH_LINES` lines, copied from the streams.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
-    /// For each line one after another: the thread's name, the record, and the record that is printed with it.
+    /// For each line, one after the other: the thread's name, the record, and the record that is printed with it.
     pub(super) bytes: Vec<u8>,
     pub(super) lines: Vec<Line>,
-    /// Whether one thread must make all lines in order: a line with raw fields depends on the texts of earlier lines.
+    /// Whether one thread must print all lines in order, because a line with raw fields depends on the texts of earlier
+    /// lines.
     pub(super) is_serial: bool,
 }
 
@@ -39,21 +40,22 @@ pub(super) struct Line {
     pub(super) depth: u32,
 }
 
-/// Merges the streams: repeatedly takes the earliest record of all streams.
+/// Merges the streams, by repeatedly taking the earliest record of all streams.
 pub(super) struct Merge<'a, S> {
     streams: Vec<S>,
     setup: Arc<Setup<'a>>,
     options: &'a ReportOptions,
     /// Thread names from sched_switch and sched_wakeup that the file's list lacks.
     memory: Memory,
-    /// Call stacks per CPU: the only state that lines of functions need from earlier records.
+    /// Call stacks of each CPU: the only state that lines of functions need from earlier records.
     callers: Callers,
     selected: Selected,
-    /// Whether one thread must make all lines in order.
+    /// Whether one thread must print all lines in order.
     is_serial: bool,
-    /// By kind: how printing its events depends on other events.
+    /// For each kind, how the lines of its events depend on other events.
     roles: Vec<Role>,
-    /// The stream that had the earliest record, and (time, stream) of the second: up to it no other stream comes first.
+    /// The stream with the earliest record, and (time, stream) of the second one: up to that time no other stream is
+    /// earlier.
     current: usize,
     limit: Option<(u64, usize)>,
     scratch: Vec<u8>,
@@ -65,11 +67,11 @@ enum Role {
     Independent,
     /// Contains thread names that later lines use.
     Names,
-    /// Indented below its caller.
+    /// Indented relative to its caller.
     Function,
     /// May be printed together with its return.
     Call,
-    /// Printed if the event before it on its CPU is printed.
+    /// Printed if the previous event on its CPU is printed.
     Stack,
 }
 
@@ -112,10 +114,10 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// Makes the stream with the earliest record the current one, at equal times the first stream; returns the head of
-    /// that record.
+    /// Makes the stream with the earliest record current, at equal times the first stream; returns the head of that
+    /// record.
     fn find_earliest(&mut self) -> Option<Head> {
-        // As long as the current stream is before the second, no other stream needs to be compared.
+        // While the current stream is before the second one, no other stream must be compared.
         if let (Some((time, stream)), Some(head)) = (
             self.limit,
             self.streams.get(self.current).and_then(Stream::head),
@@ -148,7 +150,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         Some(head)
     }
 
-    /// The index of the stream with the earliest record of one buffer.
+    /// Returns the index of the stream with the earliest record of one buffer.
     fn earliest_of(&self, buffer: usize) -> Option<usize> {
         let heads = self
             .streams
@@ -240,7 +242,7 @@ impl<'a, S: Stream> Merge<'a, S> {
             depth: 0,
         };
         match (role, kind) {
-            // Records that are not printed contain names as well.
+            // Records that are not printed also contain names.
             (Role::Names, Some(kind)) => self.learn(index, kind),
             (Role::Function, Some(kind)) if is_wanted => {
                 let raw = Raw {
@@ -257,7 +259,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         if let Some(stream) = self.streams.get_mut(index) {
             stream.advance();
         }
-        // The return of a call that is not printed has a line of its own.
+        // The return of a call that is not printed has its own line.
         if role == Role::Call && is_wanted {
             self.take_return(&mut line, batch, kind, buffer);
         }
@@ -304,7 +306,7 @@ impl<'a, S: Stream> Merge<'a, S> {
         }
     }
 
-    /// Adds the next record to `line` if `line` is a call and the record its return.
+    /// Adds the next record to `line`, if `line` is a call and the record is its return.
     fn take_return(
         &mut self,
         line: &mut Line,

@@ -1,13 +1,13 @@
-//! A whole trace as `trace-cmd report` prints it: streams of records in, lines in time order out.
+//! Prints a whole trace as `trace-cmd report` does: merges streams of records and prints lines in time order.
 //!
 //! One thread merges the streams and copies the records of a few thousand lines into a `Batch`; meanwhile the other
-//! threads make the lines of the batch before it. What a line needs from earlier records (names from sched_switch,
-//! calls that return at once, indentation of functions) is determined while merging.
+//! threads print the lines of the previous batch. The merge determines what a line needs from earlier records (names
+//! from sched_switch, calls that return at once, indentation of functions).
 //!
-//! The text equals trace-cmd's byte for byte, except where trace-cmd's text is wrong and the kernel's own text of the
-//! same events is right. Deliberate differences from trace-cmd (each has a test or a case in `tests/`):
+//! The text equals trace-cmd's byte for byte, except where trace-cmd's text is wrong and the kernel's own text for the
+//! same events is right. Intended differences from trace-cmd (each has a test or a case in `tests/`):
 //!
-//! - print formats that trace-cmd's library gives up on (`[FAILED TO PARSE]`): they are evaluated, or the fields are
+//! - print formats that trace-cmd's library cannot parse (`[FAILED TO PARSE]`): they are evaluated, or the fields are
 //!   listed;
 //! - C: `a - b - c`, `a & (b | c)`, `a ? b : c ? d : e`, `^`, comparisons and shifts of negative numbers, casts to
 //!   signed types, array elements after casts;
@@ -18,7 +18,7 @@
 //! - files of the other byte order: constant strings by address, arrays, socket addresses;
 //! - table rows with negative values; raw data of 32-bit kernels, where trace-cmd repeats every second word;
 //! - bytes after the end of a record, which trace-cmd shows;
-//! - losses before a page that begins with a time stamp, which trace-cmd omits; instances with a clock of their own.
+//! - losses before a page that starts with a time stamp, which trace-cmd omits; instances with a clock of their own.
 
 mod line;
 mod lines;
@@ -41,7 +41,7 @@ use line::push_line;
 use merge::{BATCH_LINES, Batch, Merge};
 use setup::Look;
 
-/// Number of lines that one thread makes at a time.
+/// Number of lines that one thread prints at a time.
 const CHUNK_LINES: usize = 2_048;
 
 /// Writes the report of `streams`. At equal times, records are printed in the order of the streams.
@@ -61,7 +61,7 @@ pub(crate) fn write_report<S: Stream>(
     let mut merge = Merge::new(streams, Arc::clone(setup), options, look);
     let mut ready = Batch::default();
     let mut filling = Batch::default();
-    // Buffers and per-thread state are reused from batch to batch.
+    // Buffers and per-thread state are reused between batches.
     let mut makers: Vec<(Vec<u8>, Memory)> = Vec::new();
     merge.fill(&mut ready);
     while !ready.lines.is_empty() {

@@ -1,4 +1,4 @@
-//! Which records the user's selection contains: filters and lists of events, and the stacks that belong to them.
+//! Decides which records are in the user's selection: filters and lists of events, and the stacks that belong to them.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,7 +13,7 @@ use crate::formats::tracedat::describe::shown_number;
 use crate::formats::tracedat::event_format::{FieldFormat, Shape, loc_range};
 use crate::formats::tracedat::kind::Kind;
 
-/// One record and what its line begins with.
+/// A record, and the values at the start of its line.
 pub(super) struct RecordFacts<'a> {
     pub decoder: &'a Decoder,
     pub kind: Option<usize>,
@@ -25,12 +25,12 @@ pub(super) struct RecordFacts<'a> {
     pub time: u64,
 }
 
-/// The user's selection, and the last line of it that was printed.
+/// The user's selection, and the last printed line that is in it.
 #[derive(Debug, Default)]
 pub(super) struct Selected {
     selection: Option<Arc<Selection>>,
     left_out_flags: u64,
-    /// By stream: whether its last event that is not a stack is printed.
+    /// For each stream, whether its last event that is not a stack is printed.
     is_last_chosen: FxHashMap<usize, bool>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Selected {
 pub(super) struct Next {
     /// Index of the stream.
     pub stream: usize,
-    /// Whether the record is the stack of the event before it.
+    /// Whether the record is the stack of the previous event.
     pub is_stack: bool,
 }
 
@@ -57,7 +57,8 @@ impl Selected {
         self.selection.is_none() && self.left_out_flags == 0
     }
 
-    /// Returns whether a record is selected. `is_listed` answers for the lists of events, by their order.
+    /// Returns whether a record is selected. `is_listed` returns whether it is in a list of events, by the list's
+    /// index.
     pub fn contains(
         &mut self,
         next: Next,
@@ -73,7 +74,7 @@ impl Selected {
             return true;
         };
         let mut list = 0;
-        // Every choice tests the event, so that a choice that matches no event can be reported.
+        // Every choice must test the event, so that a choice that matches no event can be reported.
         let mut is_chosen = |choices: &[Choice]| {
             choices.iter().fold(false, |so_far, choice| match choice {
                 Choice::Filter(filter) => {

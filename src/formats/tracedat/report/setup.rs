@@ -1,4 +1,4 @@
-//! The input of a report: streams of records, the buffers and names that are constant for all lines, and the form of
+//! The input of a report: streams of records, the buffers and names that are the same for all lines, and the form of
 //! the lines.
 
 use crate::formats::function_options::FunctionOptions;
@@ -8,10 +8,10 @@ use crate::formats::tracedat::decoder::{Decoder, Style};
 use crate::formats::tracedat::print_fmt::Addresses;
 use crate::formats::tracedat::printed_time::Times;
 
-/// Position of a stream.
+/// The head of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// Time of the next record on the clock that is printed.
+    /// Time of the next record, on the clock that is printed.
     pub time: u64,
     /// Events that were lost before the next record.
     pub lost: Lost,
@@ -31,23 +31,24 @@ pub(crate) enum Lost {
 
 /// The records of one CPU of one buffer, in time order.
 pub(crate) trait Stream: Send {
-    /// Time and losses of the next record; `None` at the end.
+    /// Returns time and losses of the next record; `None` at the end.
     fn head(&self) -> Option<Head>;
-    /// The bytes of the next record.
+    /// Returns the bytes of the next record.
     fn record(&self) -> &[u8];
-    /// Moves to the record after it.
+    /// Moves to the following record.
     fn advance(&mut self);
-    /// Number of the CPU.
+    /// Returns the number of the CPU.
     fn cpu(&self) -> u32;
-    /// Index into [`Setup::buffers`].
+    /// Returns the index into [`Setup::buffers`].
     fn buffer(&self) -> usize;
-    /// Returns whether the next record is in the list of events with index `list` of [`Choice::Events`](crate::formats::record_report::Choice).
+    /// Returns whether the next record is in the list with index `list`, among all
+    /// [`Choice::Events`](crate::formats::record_report::Choice).
     fn is_listed(&self, _list: usize) -> bool {
         false
     }
 }
 
-/// A trace buffer: the top-level one or an instance's.
+/// A trace buffer: that of the top-level instance, or of another instance.
 #[derive(Clone, Debug)]
 pub(crate) struct Buffer {
     /// Text at the start of its lines.
@@ -58,11 +59,11 @@ pub(crate) struct Buffer {
 
 /// Thread names by pid.
 pub(crate) trait ThreadNames {
-    /// The name of thread `pid`; `None` if unknown.
+    /// Returns the name of thread `pid`; `None` if unknown.
     fn name(&self, pid: i32) -> Option<&[u8]>;
 }
 
-/// Everything that is constant for all lines.
+/// Everything that is the same for all lines.
 pub(crate) struct Setup<'a> {
     /// Decodes the events.
     pub decoder: &'a Decoder,
@@ -74,17 +75,17 @@ pub(crate) struct Setup<'a> {
     pub hooks: Vec<Vec<u8>>,
     /// Number of CPUs, printed in the line after the hooks.
     pub cpu_count: u32,
-    /// Whether steps between lines (`--ts-diff`) are differences of whole microseconds: trace-cmd divides by 1,000 if the
-    /// file names its clock, whatever the clock counts, unless full times are asked for.
+    /// Whether steps between lines (`--ts-diff`) are differences of whole microseconds: if the file names its clock and
+    /// full times are not requested, trace-cmd divides by 1,000, whatever the clock counts.
     pub has_steps_in_us: bool,
-    /// Text at the start of that line.
+    /// Text at the start of the line with the number of CPUs.
     pub head_prefix: Vec<u8>,
-    /// By kind: how its events are printed.
+    /// For each kind, how its events are printed.
     pub styles: Vec<Style>,
 }
 
 impl Setup<'_> {
-    /// The lines before the first event.
+    /// Returns the lines before the first event.
     pub(super) fn head(&self) -> Vec<u8> {
         let mut head: Vec<u8> = self.hooks.iter().flat_map(|hook| hook_line(hook)).collect();
         head.extend_from_slice(&self.head_prefix);
@@ -125,7 +126,7 @@ fn raw_style(options: &ReportOptions) -> Style {
     })
 }
 
-/// Returns by kind how its events are printed.
+/// Returns, for each kind, how its events are printed.
 pub(super) fn styles(decoder: &Decoder, options: &ReportOptions) -> Vec<Style> {
     let of_all = Look::of(options).style;
     let style = |kind: usize| {
@@ -143,8 +144,8 @@ pub(super) fn styles(decoder: &Decoder, options: &ReportOptions) -> Vec<Style> {
     (0..decoder.kinds().len()).map(style).collect()
 }
 
-/// The line of a hook, e.g. `sched_wakeup,pid/sched_switch,next_pid`, as trace-cmd prints it: start and end, each
-/// `system:event,field,pid field`. All parts but the event may be missing.
+/// Returns the line of a hook, e.g. `sched_wakeup,pid/sched_switch,next_pid`, as trace-cmd prints it: start and end,
+/// each `system:event,field,pid field`. All parts except the event may be missing.
 fn hook_line(hook: &[u8]) -> Vec<u8> {
     let hook = hook.split(|&byte| byte == 0).next().unwrap_or(&[]);
     let mut ends = hook.splitn(2, |&byte| byte == b'/');
@@ -172,8 +173,8 @@ fn hook_line(hook: &[u8]) -> Vec<u8> {
     line
 }
 
-/// Text at the start of each buffer's lines: blanks for the top-level buffer (an empty name), `name: ` for instances.
-/// Empty texts if there are no instances.
+/// Returns the text at the start of each buffer's lines: spaces for the top-level buffer (an empty name), `name: ` for
+/// instances. Empty texts if there are no instances.
 #[must_use]
 pub(crate) fn prefixes(names: &[&[u8]]) -> Vec<Vec<u8>> {
     if names.iter().all(|name| name.is_empty()) {

@@ -1,4 +1,4 @@
-//! An opened trace.dat in, the streams and names of its report out.
+//! The streams and names of a report, from an opened trace.dat.
 
 use std::sync::Arc;
 
@@ -81,12 +81,12 @@ pub struct TraceReport {
     pub file: Arc<TraceFile>,
     /// Decoder of its events.
     pub decoder: Arc<Decoder>,
-    /// By part of the reader: its CPU. Only needed for [`Choice::Events`].
+    /// The CPU of each part of the reader. Only needed for [`Choice::Events`].
     pub sources: Vec<CpuIndex>,
 }
 
 impl TraceReport {
-    /// Prints `file` with `decoder`, which was created for it.
+    /// Returns the report of `file`; `decoder` must have been created for this file.
     #[must_use]
     pub fn new(file: Arc<TraceFile>, decoder: Arc<Decoder>) -> TraceReport {
         TraceReport {
@@ -112,22 +112,22 @@ pub(super) struct CpuStream<'a> {
 }
 
 impl CpuStream<'_> {
-    /// Number of the CPU.
+    /// Returns the number of the CPU.
     pub(super) fn number(&self) -> u32 {
         self.cpu
     }
 
-    /// Returns whether the records are of the buffer with index `buffer`.
+    /// Returns whether the records belong to the buffer with index `buffer`.
     pub(super) fn is_of(&self, buffer: usize) -> bool {
         self.buffer == buffer
     }
 
-    /// Time of the next record; `None` at the end.
+    /// Returns the time of the next record; `None` at the end.
     pub(super) fn next_time(&self) -> Option<u64> {
         self.head.map(|head| head.time)
     }
 
-    /// Time of the last record, or `first`; reads all records.
+    /// Returns the time of the last record, or `first` if there is none; reads all records.
     pub(super) fn last_time(&mut self, first: u64) -> u64 {
         let mut last = first;
         while let Some(time) = self.next_time() {
@@ -180,7 +180,7 @@ impl Stream for CpuStream<'_> {
     }
 }
 
-/// Returns whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot` and for clocks
+/// Returns whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot`, and for clocks
 /// that it does not know.
 fn is_split(clock: &str) -> bool {
     clock.starts_with("mono")
@@ -200,7 +200,7 @@ impl TraceReport {
         }
     }
 
-    /// The parts of the report that are constant for all lines.
+    /// Returns the parts of the report that are the same for all lines.
     pub(super) fn setup(&self, options: &ReportOptions) -> Setup<'_> {
         let file = &*self.file;
         let names: Vec<&[u8]> = file.buffers.iter().map(|b| b.name.as_bytes()).collect();
@@ -216,7 +216,7 @@ impl TraceReport {
             prefix
         };
         let prefixes = match &options.label {
-            // The label of the top-level buffer is the file's name, that of an instance its own name.
+            // The label of the top-level buffer is the file's name; the label of an instance is its own name.
             Some(label) => names
                 .iter()
                 .map(|name| match name.is_empty() {
@@ -244,7 +244,7 @@ impl TraceReport {
             buffers: buffers.collect(),
             hooks: hooks.map(|hook| hook.clone().into_bytes()).collect(),
             cpu_count: file.options.cpu_count.unwrap_or(0),
-            // trace-cmd's `use_trace_clock`, which does not depend on the clock's unit.
+            // Equals trace-cmd's `use_trace_clock`, which does not depend on the clock's unit.
             has_steps_in_us: !options.has_full_times && !file.options.trace_clock.is_empty(),
             styles: styles(&self.decoder, options),
             head_prefix: label.map_or(Vec::new(), |label| {
@@ -253,7 +253,7 @@ impl TraceReport {
         }
     }
 
-    /// One stream for each CPU of each buffer, at its first record.
+    /// Returns one stream for each CPU of each buffer, at its first record.
     pub(super) fn streams(&self, options: &ReportOptions) -> Vec<CpuStream<'_>> {
         let file = &*self.file;
         let mut streams = Vec::new();
@@ -290,7 +290,7 @@ impl TraceReport {
         streams
     }
 
-    /// Sorted places of the events in each list that are of one CPU of one buffer.
+    /// Returns, for each list, the sorted places of its events that belong to one CPU of one buffer.
     fn lists(&self, options: &ReportOptions, source: CpuIndex) -> Vec<Vec<u64>> {
         let selection = options.records.selection.iter();
         let choices = selection.flat_map(|it| it.shown.iter().chain(&it.left_out));

@@ -1,4 +1,4 @@
-//! `trace-cmd report -w`: the time from each thread's wakeup until it ran, appended to each switch and summarised.
+//! `trace-cmd report -w`: the time from each thread's wakeup until it ran, appended to each switch, with a summary.
 
 use rustc_hash::FxHashMap;
 
@@ -6,13 +6,13 @@ use super::merge::{Batch, Line};
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::kind::Kind;
 
-/// Priorities below this value are those of real-time threads.
+/// Priorities below this number are those of real-time threads.
 const FIRST_NORMAL: u64 = 100;
 
 /// Statistics of the waits so far.
 #[derive(Debug, Default)]
 pub(super) struct Wakeups {
-    /// By pid: time of the wakeup of a thread that has not run since.
+    /// For each pid, the time of the wakeup of a thread that has not run since.
     woken: FxHashMap<u64, u64>,
     all: Waits,
     real_time: Waits,
@@ -23,7 +23,7 @@ pub(super) struct Wakeups {
 struct Waits {
     count: u64,
     total: u64,
-    /// (length of the wait, time of its end).
+    /// (duration of the wait, time of its end).
     longest: (u64, u64),
     shortest: Option<(u64, u64)>,
 }
@@ -60,7 +60,7 @@ impl Waits {
 }
 
 impl Wakeups {
-    /// `None` if the file has no formats of wakeups and switches.
+    /// Returns the statistics; `None` if the file has no formats of wakeups and switches.
     pub(super) fn of(decoder: &Decoder) -> Option<Wakeups> {
         let has = |name: &str| decoder.kinds().iter().any(|kind| kind.format.name == name);
         (has("sched_wakeup") && has("sched_switch")).then(Wakeups::default)
@@ -105,7 +105,7 @@ impl Wakeups {
         }
     }
 
-    /// The summary of all waits; empty if there were none.
+    /// Returns the summary of all waits; empty if there were none.
     pub(super) fn summary(&self) -> String {
         let mut text = String::new();
         if self.all.count > 0 {

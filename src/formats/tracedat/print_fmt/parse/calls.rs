@@ -141,7 +141,7 @@ impl Parser<'_> {
         let mut is_complete = false;
         while self.take(",") {
             if !self.take("{") {
-                // The rows of the table are not in the print fmt.
+                // The print fmt does not contain the rows of the table.
                 return None;
             }
             if self.take("}") {
@@ -154,7 +154,7 @@ impl Parser<'_> {
                 Expr::Symbol(name, _) => known_name(&name),
                 other => constant(&other),
             };
-            // In tables, trace-cmd's library computes only the simplest operators.
+            // In tables, trace-cmd's library evaluates only the simplest operators.
             let beyond = |token: &Token| matches!(token, Token::Op("*" | "/" | "%" | "^" | "?"));
             let read = self.tokens.get(start..self.at).unwrap_or(&[]);
             self.is_beyond_reference |= read.iter().any(beyond);
@@ -189,7 +189,7 @@ impl Parser<'_> {
                 _ => return None,
             }
         } else {
-            // trace-cmd's library accepts no other names of types than these.
+            // trace-cmd's library accepts no other names of types.
             let is_known = |token: &Token| matches!(token, Token::Word(word) if matches!(word.as_str(), "unsigned" | "int" | "long"));
             let mut words = self.tokens.get(self.at..)?.iter();
             self.is_beyond_reference |= !words

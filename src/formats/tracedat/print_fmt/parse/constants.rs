@@ -1,9 +1,9 @@
-//! Computes constant expressions of a print fmt while it is parsed.
+//! Evaluates constant expressions of a print fmt while it is parsed.
 
 use crate::formats::tracedat::print_fmt::eval;
 use crate::formats::tracedat::print_fmt::expr::{Binary, Expr};
 
-/// The operator with two operands that is written `op`, and its precedence.
+/// Returns the operator with two operands that is written `op`, and its precedence.
 pub(super) fn binary_operator(op: &str) -> Option<(Binary, u8)> {
     Some(match op {
         "||" => (Binary::OrElse, 1),
@@ -59,7 +59,7 @@ pub(super) fn fold(expr: Expr) -> Expr {
     Expr::Constant(value, expr.int())
 }
 
-/// The value of an expression over constants; `None` if it has a name without a known value.
+/// Returns the value of an expression over constants; `None` if it contains a name without a known value.
 pub(super) fn constant(expr: &Expr) -> Option<u64> {
     match expr {
         Expr::Constant(value, _) => Some(*value),
@@ -74,7 +74,7 @@ pub(super) fn constant(expr: &Expr) -> Option<u64> {
     }
 }
 
-/// The values of names that kernels leave unresolved in their tables.
+/// Returns the value of a name that kernels leave unresolved in their tables.
 pub(super) fn known_name(name: &str) -> Option<u64> {
     Some(match name {
         "HI_SOFTIRQ" | "HRTIMER_NORESTART" => 0,

@@ -1,4 +1,4 @@
-//! Tokens of a print fmt in, its arguments as expressions out, with the precedence of C.
+//! Parses the tokens of a print fmt to its arguments as expressions, with the precedence of C.
 
 mod calls;
 mod constants;
@@ -12,16 +12,16 @@ use crate::formats::tracedat::event_format::EventFormat;
 use constants::{binary_operator, combine, fold};
 use types::cast;
 
-/// Greatest nesting of expressions.
+/// Maximum nesting of expressions.
 const MAX_DEPTH: u32 = 400;
 
-/// Most operators in one print fmt: limits the height of the tree that is evaluated recursively.
+/// Maximum number of operators in one print fmt, which limits the height of the tree that is evaluated recursively.
 const MAX_OPERATORS: u32 = 2048;
 
 /// A parsed print fmt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
-    /// The format string, escapes not yet resolved.
+    /// The format string, with unresolved escapes.
     pub format: Vec<u8>,
     /// Its arguments.
     pub arguments: Vec<Expr>,
@@ -66,7 +66,7 @@ pub fn parse(format: &EventFormat, long_size: u32) -> Option<Parsed> {
 }
 
 /// Returns whether a literal contains a character that ends it for trace-cmd's library: an unescaped tab, or a byte
-/// beyond ASCII.
+/// that is not ASCII.
 fn has_control_characters(token: &Token) -> bool {
     let is_plain = |byte: &u8| matches!(byte, b'\n' | 0x20..0x7f);
     matches!(token, Token::Text(text) if !text.iter().all(is_plain))
@@ -220,7 +220,7 @@ impl<'a> Parser<'a> {
             "(" => {
                 let start = self.at;
                 self.at += 1;
-                // A cast, or else an expression in parentheses, whose tokens are read again.
+                // A cast; otherwise an expression in parentheses, whose tokens are read again.
                 if let Some(kind) = self.cast_type() {
                     let inner = self.unary()?;
                     return Some(cast(kind, inner));
@@ -339,7 +339,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The field that contains the data of `base[...]` or `*base`.
+/// Returns the field that contains the data of `base[...]` or `*base`.
 fn data_field(base: &Expr) -> Option<u16> {
     match base {
         Expr::Number(field, _) | Expr::Field(field) | Expr::Data(field) | Expr::String(field) => {

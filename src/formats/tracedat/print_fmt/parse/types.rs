@@ -54,7 +54,7 @@ impl Parser<'_> {
             return None;
         }
         if !is_known && stars == 0 {
-            // `(NAME)` is only a cast if an operand follows.
+            // `(NAME)` is a cast only if an operand follows.
             let is_operand = match self.peek() {
                 Some(Token::Word(_) | Token::Number { .. } | Token::Text(_)) => true,
                 Some(Token::Op(op)) => *op == "(",
@@ -79,7 +79,7 @@ pub(super) fn cast(kind: Type, inner: Expr) -> Expr {
     }
 }
 
-/// The integer types that change a number in a cast; a cast to another type leaves it as it is.
+/// Returns the integer type of a cast that changes a number; `None` for types that leave it unchanged.
 fn integer_type(name: &str, long_size: u8) -> Option<Width> {
     let (size, is_signed) = match name {
         "char" | "s8" | "__s8" | "int8_t" => (1, true),
