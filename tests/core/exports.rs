@@ -70,7 +70,16 @@ fn every_run_ends_for_a_reader_that_closes_runs_by_thread() {
         let found = runs_by_thread(&std::fs::read(&fxt).unwrap());
         let expected = runs_of_table(&file(name));
         assert!(!expected.is_empty(), "{name}");
-        assert_eq!(found, expected, "{name}");
+        assert_eq!(found.len(), expected.len(), "{name}");
+        let mut unseen = 0;
+        for (found, run) in found.iter().zip(&expected) {
+            // A run whose end was not seen ends for other readers where its thread was last seen to run.
+            let is_unseen = run.1.is_none() && found.1 == Some(0);
+            unseen += usize::from(is_unseen);
+            let length = found.1.filter(|_| !is_unseen);
+            assert_eq!((found.0, length, found.2, found.3), *run, "{name}");
+        }
+        assert_eq!(unseen, if *name == LOST_SWITCHES { 3 } else { 0 }, "{name}");
         // No length is made up, and none of these clocks counts single nanoseconds.
         assert!(expected.iter().all(|run| run.1 != Some(1)), "{name}");
     }
@@ -83,7 +92,8 @@ fn every_run_ends_for_a_reader_that_closes_runs_by_thread() {
 fn a_run_ends_where_its_thread_runs_on_another_cpu() {
     let runs = runs_of_table(&file(LOST_SWITCHES));
     let of_worker: Vec<_> = runs.iter().filter(|run| run.3 == 10).collect();
-    assert_eq!(of_worker[0], &(100_000_010_000, Some(10_000), 0, 10));
+    // Nothing shows that it lasted until then.
+    assert_eq!(of_worker[0], &(100_000_010_000, None, 0, 10));
     assert_eq!(of_worker[1], &(100_000_020_000, Some(10_000), 1, 10));
 }
 

@@ -79,9 +79,7 @@ impl<'a> Encoder<'a, '_> {
                 outgoing: Some(self.leaves_in_unknown_state(run)),
                 incoming: Side::Idle,
                 is_outgoing_seen: true,
-                border: self
-                    .border_of(item)
-                    .filter(|_| item.what == What::SwitchAtEnd),
+                border: self.border_of_end(run),
                 extra: ExtraFacts::default(),
             };
             self.records.prepare(&[]);
@@ -164,7 +162,7 @@ impl<'a> Encoder<'a, '_> {
             outgoing: Some(self.leaves_in_unknown_state(run)),
             incoming: Side::Idle,
             is_outgoing_seen: true,
-            border: None,
+            border: self.border_of_end(run),
             extra: ExtraFacts::default(),
         };
         let time = self.ticks(item.time);
@@ -308,12 +306,16 @@ impl<'a> Encoder<'a, '_> {
         let cut = match item.what {
             What::SwitchTo => began(trace.runs.starts[index]),
             What::SwitchOff => began(trace.states.get(StateId(item.row)).start.0),
-            What::SwitchAtEnd => {
-                let part = self.source.borders.of_run(trace, RunId(item.row));
-                part.cut.map(EndCut::argument)
-            }
+            What::SwitchAtEnd => return self.border_of_end(index),
             _ => None,
         };
+        cut.map(|cut| Arg::of_cut(cut, self.source.shift))
+    }
+
+    /// Returns the argument for the end of a run that the range cuts, or whose end was not seen.
+    fn border_of_end(&self, run: usize) -> Option<Arg<'static>> {
+        let part = (self.source.borders).of_run(self.source.trace, RunId(run as u32));
+        let cut = part.cut.map(EndCut::argument);
         cut.map(|cut| Arg::of_cut(cut, self.source.shift))
     }
 
