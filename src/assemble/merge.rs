@@ -144,6 +144,7 @@ pub(crate) fn merge(
             segment,
             first_event: 0,
             cpu,
+            is_of_several_buffers: own.is_of_several_buffers,
             strings: own_strings,
             labels: own_labels,
         });

@@ -24,6 +24,8 @@ pub(crate) struct Part {
     pub first_event: u32,
     /// The CPU of its lane, if the lane has one.
     pub cpu: Option<CpuId>,
+    /// Whether its events come from several buffers, whose clocks may differ.
+    pub is_of_several_buffers: bool,
     /// Maps the part's string ids to the trace's.
     pub strings: StringMap,
     /// The trace's id of each of the part's labels.

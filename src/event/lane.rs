@@ -41,6 +41,9 @@ pub struct LaneColumns {
     pub call_depths: Vec<CallDepth>,
     /// How the clock of `measured` relates to the events' clock.
     pub measured_clock: MeasuredClock,
+    /// Whether the events come from several buffers of a CPU: their clocks may differ, and the order of their events is
+    /// not certain.
+    pub is_of_several_buffers: bool,
     /// How `completes` that start at the same time nest.
     pub ties: Ties,
     /// What a begin means in a recording without any end of its family.

@@ -163,6 +163,37 @@ fn json_events(path: &Path) -> Vec<Json> {
 }
 
 #[test]
+fn events_of_a_cpu_name_the_thread_that_they_interrupted() {
+    for (name, count) in [
+        ("sample-traces/sched-irq.ftrace", 215),
+        ("sample-traces/sched-irq-syscalls.dat", 692),
+    ] {
+        let source = file(name);
+        let interrupted = |path: &Path, argument: &str| -> Vec<(i64, String)> {
+            let of = |event: &Json| {
+                let tid = event["args"].get(argument)?.to_string();
+                let us = event["ts"].as_f64()?;
+                Some(((us * 1000.0).round() as i64, tid))
+            };
+            json_events(path).iter().filter_map(of).collect()
+        };
+        let (_first, json) = exported(&source, "a.json", &[]);
+        let told = interrupted(&json, "interrupted_tid");
+        let recorded: BTreeSet<(i64, String)> = table("events", &source)
+            .into_iter()
+            .map(|row| (number(&row["ts"]).unwrap(), row["tid"].clone()))
+            .collect();
+        assert_eq!(told.len(), count, "{name}");
+        for event in &told {
+            assert!(recorded.contains(event), "{name}: {event:?}");
+        }
+        let (_second, fxt) = exported(&source, "a.fxt", &[]);
+        let (_third, again) = exported(&fxt, "b.json", &[]);
+        assert_eq!(interrupted(&again, "interrupted"), told, "{name}");
+    }
+}
+
+#[test]
 fn more_than_fifteen_arguments_are_read_again() {
     let source = file("sample-traces/block-ext4.dat");
     let (_folder, fxt) = exported(&source, "a.fxt", &[]);

@@ -10,7 +10,9 @@ use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
-use super::witnesses::{CpuEvents, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus};
+use super::witnesses::{
+    CpuEvents, LanesOfCpu, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus,
+};
 use crate::base::{Maybe, Timestamp};
 use crate::event::SwitchContent;
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
@@ -38,6 +40,7 @@ pub(super) fn runs_of_cpus(
     losses: &Losses,
 ) -> Vec<CpuRuns> {
     let lanes = lanes_of_cpus(recorded);
+    let no_lanes = LanesOfCpu::default();
     let mut cpus: Vec<CpuRuns> = (cpus.into_par_iter())
         .map_init(Vec::new, |rows, of| {
             let cpu = of.number;
@@ -48,7 +51,7 @@ pub(super) fn runs_of_cpus(
             };
             let witness = CpuEvents {
                 cursor: recorded.events.cursor(),
-                lanes: lanes.get(cpu as usize).map_or(&[], Vec::as_slice),
+                lanes: lanes.get(cpu as usize).unwrap_or(&no_lanes),
             };
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
@@ -439,7 +442,11 @@ mod tests {
         assert_eq!(runs.ends, vec![17, 40, 60, i64::MAX]);
         assert_eq!(all.mismatches, 2);
         let running = To::new(ThreadState::Running, Some(2));
-        let changes = vec![(6, 17, To::stops_running_on(2)), (7, 31, running), (8, 51, running)];
+        let changes = vec![
+            (6, 17, To::stops_running_on(2)),
+            (7, 31, running),
+            (8, 51, running),
+        ];
         assert_eq!(shown(&all.changes), changes);
     }
 

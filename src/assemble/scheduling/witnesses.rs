@@ -98,14 +98,23 @@ impl Witness for NoWitness {
 /// FXT providers, are no witness: their events name the thread that they are about.
 pub(crate) struct CpuEvents<'a> {
     pub cursor: EventCursor<'a>,
-    /// The events of each of the CPU's lanes.
-    pub lanes: &'a [Range<u32>],
+    /// The CPU's lanes.
+    pub lanes: &'a LanesOfCpu,
 }
 
-/// Returns the events of each lane of each CPU, by the CPU's id.
+/// The lanes of a CPU.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LanesOfCpu {
+    /// The events of each lane.
+    events: Vec<Range<u32>>,
+    /// Whether a lane has the events of several buffers, whose clocks may differ.
+    mix_buffers: bool,
+}
+
+/// Returns the lanes of each CPU, by the CPU's id.
 #[must_use]
-pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<Vec<Range<u32>>> {
-    let mut lanes: Vec<Vec<Range<u32>>> = vec![Vec::new(); recorded.cpus.len()];
+pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<LanesOfCpu> {
+    let mut lanes = vec![LanesOfCpu::default(); recorded.cpus.len()];
     let mut last_lane = None;
     for part in &recorded.parts {
         let Some(own) = part.cpu.and_then(|cpu| lanes.get_mut(cpu.0 as usize)) else {
@@ -113,9 +122,10 @@ pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<Vec<Range<u32>>> {
         };
         let segment = &recorded.events.segments()[part.segment as usize];
         let end = segment.first + segment.columns.len() as u32;
-        match own.last_mut() {
+        own.mix_buffers |= part.is_of_several_buffers;
+        match own.events.last_mut() {
             Some(range) if last_lane == Some(segment.lane) => range.end = end,
-            _ => own.push(segment.first..end),
+            _ => own.events.push(segment.first..end),
         }
         last_lane = Some(segment.lane);
     }
@@ -144,7 +154,7 @@ impl<'a> CpuEvents<'a> {
     ) -> Option<Stretch<'a>> {
         let events = self.cursor.clone();
         let is_own = |row: &&SwitchRow| {
-            let has = |event| self.lanes.iter().any(|lane| lane.contains(&event));
+            let has = |event| self.lanes.events.iter().any(|lane| lane.contains(&event));
             row.event.get().is_some_and(has)
         };
         if ![first, second]
@@ -167,18 +177,22 @@ impl<'a> CpuEvents<'a> {
             let start = first.map_or(lane.start, |row| behind(lane, row));
             start..second.map_or(lane.end, |row| before(lane, row))
         };
-        let lanes = self.lanes.iter().map(part).collect();
+        let lanes = self.lanes.events.iter().map(part).collect();
         Some(Stretch { events, lanes })
     }
 }
 
 impl<'a> CpuEvents<'a> {
     /// Returns the events between two successive switches of a lane, if another thread than the two switches state
-    /// recorded some of them. The clocks of other lanes may differ by more than a run lasts: these are no evidence here.
+    /// recorded some of them. The clocks of other buffers may differ by more than a run lasts: these are no evidence
+    /// here.
     fn of_others(&self, first: &SwitchRow, second: &SwitchRow) -> Option<Stretch<'a>> {
         let (begin, end) = (first.event.get()?, second.event.get()?);
         let has_both = |lane: &&Range<u32>| lane.contains(&begin) && lane.contains(&end);
-        self.lanes.iter().find(has_both)?;
+        self.lanes.events.iter().find(has_both)?;
+        if self.lanes.mix_buffers {
+            return None;
+        }
         let between = begin.saturating_add(1)..end;
         let mut threads = between.clone().map(|id| self.cursor.thread(EventId(id)));
         let mut threads = threads.by_ref().skip_while(|thread| *thread == first.prev);

@@ -371,7 +371,12 @@ impl<'a> JsonEvents<'a> {
         Ok(count)
     }
 
-    fn slice(&mut self, kind: TrackKind, owner: ThreadKoids, id: SliceId) -> Result<(), ExportError> {
+    fn slice(
+        &mut self,
+        kind: TrackKind,
+        owner: ThreadKoids,
+        id: SliceId,
+    ) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // A slice whose end was not seen ends where it is drawn to: without an end, readers would use the end of the next
@@ -522,12 +527,7 @@ impl<'a> JsonEvents<'a> {
                 };
                 let mut args = json_args(fields);
                 self.add_interrupted(track.kind, id, &mut args);
-                self.event(
-                    &head,
-                    When::at(event.row.time.0),
-                    &more,
-                    Some(args),
-                )?;
+                self.event(&head, When::at(event.row.time.0), &more, Some(args))?;
                 count += 1;
             }
         }

@@ -89,7 +89,12 @@ impl JsonEvents<'_> {
     }
 
     /// Adds the numbers that a thread has in the file, under these names.
-    pub(super) fn add_thread(&self, names: [&str; 2], thread: ThreadKoids, args: &mut Map<String, Json>) {
+    pub(super) fn add_thread(
+        &self,
+        names: [&str; 2],
+        thread: ThreadKoids,
+        args: &mut Map<String, Json>,
+    ) {
         let numbers = [thread.process, thread.thread].map(|koid| self.numbers.of(koid));
         for (name, number) in names.into_iter().zip(numbers) {
             args.insert(name.to_owned(), exact_number(number));

@@ -224,6 +224,9 @@ impl FtraceReader {
     ) -> Result<Vec<LaneColumns>, ReadError> {
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
         let mut emitter = Emitter::new(&self.kinds, &whole.cpus, block.last, &self.facts);
+        if whole.shape.instance_width > 0 {
+            emitter.has_several_buffers();
+        }
         if whole.shape.instance_width > 0 && !self.facts.is_of_several_files {
             emitter.look_for_doubles(self.before(block));
         }

@@ -206,6 +206,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// States that the lines come from several buffers of each CPU.
+    pub(crate) fn has_several_buffers(&mut self) {
+        for lane in &mut self.lanes {
+            lane.columns.is_of_several_buffers = true;
+        }
+    }
+
     /// Enables detection of events that several instances recorded. `before` is the text before the block.
     pub(crate) fn look_for_doubles(&mut self, before: &'a [u8]) {
         let mut doubles = Doubles::default();
