@@ -5,6 +5,7 @@
 //! roomy      natural heights, and more where there is room
 //! compact    thin lanes are lower
 //! dense      a row without anything legible is a single lane
+//! tight      what is legible is as low as its names allow
 //! ```
 
 use super::layout::Layout;
@@ -23,6 +24,12 @@ const DENSE_CPU: f32 = 18.0;
 /// Heights of dense rows, in points, in the order in which they are tried.
 const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, LEAST_DENSE];
 const LEAST_DENSE: u8 = 12;
+/// Height of a lane of slices in a tight row, in points: names still fit.
+const TIGHT_SLICES: f32 = 12.0;
+/// Height of another lane in a tight row, in points.
+const TIGHT_LANE: f32 = 6.0;
+/// Space above and below the lanes of a tight row, in points.
+const TIGHT_PADDING: f32 = 1.0;
 
 /// The rows of slices, by their index in `Slices::rows`, in which something is wide enough to be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -111,19 +118,17 @@ pub(super) enum Density {
         /// Height of a row without anything legible, in points.
         height: u8,
     },
+    /// The greatest density; rows without anything legible have `LEAST_DENSE` points.
+    Tight,
 }
 
 impl Density {
-    /// The density with the least content.
-    pub(super) const DENSEST: Density = Density::Dense {
-        height: LEAST_DENSE,
-    };
-
     /// Returns the first density with which everything fits into `room` points; `total` returns the height of all rows. If
     /// rows must be scrolled anyway, they keep all their lanes.
     pub(super) fn fitting(room: f32, total: impl Fn(Density) -> f32) -> Density {
         let dense = DENSE_HEIGHTS.map(|height| Density::Dense { height });
-        let all = [Density::Roomy, Density::Compact].into_iter().chain(dense);
+        let roomier = [Density::Roomy, Density::Compact].into_iter();
+        let all = roomier.chain(dense).chain([Density::Tight]);
         let mut fitting = all.filter(|density| total(*density) <= room);
         fitting.next().unwrap_or(Density::Compact)
     }
@@ -131,6 +136,8 @@ impl Density {
     /// Returns the height of a lane, in points.
     fn lane_height(self, lane: &Lane) -> f32 {
         match (self, lane.legibility, lane.kind) {
+            (Density::Tight, _, LaneKind::Slices(_)) => TIGHT_SLICES,
+            (Density::Tight, _, LaneKind::States(_)) => TIGHT_LANE,
             (Density::Roomy, ..) | (_, Legibility::Legible, _) => lane.kind.height(),
             (_, _, LaneKind::Slices(_)) => 8.0,
             (_, _, LaneKind::Instants(_)) => 4.0,
@@ -145,14 +152,24 @@ impl Density {
         match self {
             Density::Roomy if is_group => GROUP_HEIGHT,
             Density::Roomy => MIN_HEIGHT,
-            Density::Compact | Density::Dense { .. } => COMPACT_HEIGHT,
+            Density::Compact | Density::Dense { .. } | Density::Tight => COMPACT_HEIGHT,
+        }
+    }
+
+    /// Returns the space above and below the lanes of a row, in points.
+    fn padding(self) -> f32 {
+        match self {
+            Density::Tight => TIGHT_PADDING,
+            Density::Roomy | Density::Compact | Density::Dense { .. } => PADDING,
         }
     }
 
     /// Returns the height of a dense row, if this row is one: it has nothing legible, or a single lane.
     fn dense_height(self, row: &Row) -> Option<f32> {
-        let Density::Dense { height } = self else {
-            return None;
+        let height = match self {
+            Density::Dense { height } => height,
+            Density::Tight => LEAST_DENSE,
+            Density::Roomy | Density::Compact => return None,
         };
         let can_be = matches!(
             row.kind,
@@ -189,7 +206,7 @@ fn height_of(row: &Row, percent: f32, density: Density) -> f32 {
         .iter()
         .map(|lane| lane_height(lane, percent, density));
     let lanes: f32 = heights.map(|height| height + LANE_GAP).sum();
-    (PADDING + lanes - LANE_GAP + PADDING).max(density.least_height(row.kind))
+    (lanes - LANE_GAP + 2.0 * density.padding()).max(density.least_height(row.kind))
 }
 
 fn lane_height(lane: &Lane, percent: f32, density: Density) -> f32 {
@@ -210,7 +227,7 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
         return;
     }
     let least = density.least_height(row.kind);
-    let mut offset = PADDING;
+    let mut offset = density.padding();
     for lane in &mut row.lanes {
         lane.offset = offset;
         lane.height = lane_height(lane, percent, density);
@@ -219,10 +236,10 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
     if let [lane] = row.lanes.as_mut_slice() {
         let is_state = matches!(lane.kind, LaneKind::States(_));
         if is_state && grow == Grow::IntoRoom && percent >= 100.0 {
-            lane.height = lane.height.max(least - 2.0 * PADDING);
+            lane.height = lane.height.max(least - 2.0 * density.padding());
         }
         // A single lane is centred in its row.
-        lane.offset = ((least - lane.height) / 2.0).max(PADDING).floor();
+        lane.offset = ((least - lane.height) / 2.0).max(density.padding()).floor();
     }
 }
 
@@ -326,6 +343,7 @@ mod tests {
             Density::Roomy => 900.0,
             Density::Compact => 700.0,
             Density::Dense { height } => 30.0 * f32::from(height),
+            Density::Tight => 300.0,
         };
         assert_eq!(Density::fitting(900.0, total), Density::Roomy);
         assert_eq!(Density::fitting(899.0, total), Density::Compact);
@@ -333,6 +351,7 @@ mod tests {
             Density::fitting(500.0, total),
             Density::Dense { height: 16 }
         );
+        assert_eq!(Density::fitting(359.0, total), Density::Tight);
         assert_eq!(Density::fitting(100.0, total), Density::Compact);
     }
 }

@@ -62,7 +62,6 @@ fn the_first_page_of_real_traces() {
 }
 
 #[test]
-#[ignore = "43 tracks need 702 points of 584: six threads have calls that can be read and are not dense"]
 fn all_threads_fit_the_window_and_one_with_deep_calls_does_not_fill_it() {
     for trace in [
         "sample-traces/sched-irq-syscalls.dat",

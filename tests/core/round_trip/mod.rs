@@ -6,7 +6,9 @@
 mod range;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Index;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::corpus::corpus;
 use threadline::base::{Job, TimeSpan, Timestamp};
@@ -135,7 +137,37 @@ fn load(path: &Path) -> Option<LoadedTrace> {
     open(path, &Job::default()).ok()
 }
 
-type Rows = Vec<BTreeMap<String, String>>;
+/// A row of a table, with the names of its columns.
+#[derive(Clone, Debug)]
+struct Row {
+    columns: Arc<[String]>,
+    cells: Vec<String>,
+}
+
+type Rows = Vec<Row>;
+
+impl Row {
+    fn place(&self, column: &str) -> Option<usize> {
+        self.columns.iter().position(|name| name == column)
+    }
+
+    fn get(&self, column: &str) -> Option<&String> {
+        self.place(column).map(|at| &self.cells[at])
+    }
+
+    fn set(&mut self, column: &str, cell: String) {
+        let at = self.place(column).unwrap();
+        self.cells[at] = cell;
+    }
+}
+
+impl Index<&str> for Row {
+    type Output = String;
+
+    fn index(&self, column: &str) -> &String {
+        self.get(column).unwrap()
+    }
+}
 
 fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     let selection = Selection::range(span);
@@ -156,15 +188,12 @@ fn table(loaded: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
         })
         .collect();
     let mut lines = text.lines();
-    let columns: Vec<&str> = lines.next().unwrap().split('\t').collect();
+    let columns = lines.next().unwrap().split('\t').map(str::to_owned);
+    let columns: Arc<[String]> = columns.collect();
     lines
-        .map(|line| {
-            let cells = line.split('\t').map(str::to_owned);
-            columns
-                .iter()
-                .map(|name| (*name).to_owned())
-                .zip(cells)
-                .collect()
+        .map(|line| Row {
+            columns: columns.clone(),
+            cells: line.split('\t').map(str::to_owned).collect(),
         })
         .collect()
 }
@@ -311,7 +340,7 @@ impl Normal {
         lines
     }
 
-    fn is_left_out(&self, name: &str, row: &BTreeMap<String, String>) -> bool {
+    fn is_left_out(&self, name: &str, row: &Row) -> bool {
         let is_other = |column: &str| self.number(&row[column]) == "other";
         match name {
             "processes" => is_other("pid"),
@@ -328,7 +357,7 @@ impl Normal {
         }
     }
 
-    fn line(&self, name: &str, columns: &[&str], row: &BTreeMap<String, String>) -> String {
+    fn line(&self, name: &str, columns: &[&str], row: &Row) -> String {
         // What happened on a CPU's track is told of its artificial thread.
         let on_cpu = row
             .get("track")

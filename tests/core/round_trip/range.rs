@@ -9,30 +9,30 @@ use threadline::export::Selection;
 use threadline::load::LoadedTrace;
 use threadline::trace::EventId;
 
-use super::{Normal, Rows, difference, export_to, load, table, traces};
+use super::{Normal, Row, Rows, difference, export_to, load, table, traces};
 
 /// A row's number; `None` where there is none.
-fn number(row: &BTreeMap<String, String>, column: &str) -> Option<i64> {
+fn number(row: &Row, column: &str) -> Option<i64> {
     row[column].parse().ok()
 }
 
 /// `ts` and `dur` as they are once the range, which ends before the trace, has cut them: what is cut has no duration. What
 /// who runs at its end does then is not in it.
 fn cut(rows: Rows, span: TimeSpan) -> Rows {
-    let cut_row = |mut row: BTreeMap<String, String>| {
+    let cut_row = |mut row: Row| {
         let start = number(&row, "ts")?;
         let end = number(&row, "dur").map(|dur| start + dur);
-        row.insert("ts".to_owned(), start.max(span.start.0).to_string());
+        row.set("ts", start.max(span.start.0).to_string());
         let is_cut = start < span.start.0 || end.is_none_or(|end| end > span.end.0);
         if is_cut {
-            row.insert("dur".to_owned(), "\\N".to_owned());
+            row.set("dur", "\\N".to_owned());
         }
-        if end.is_none_or(|end| end >= span.end.0) && row.contains_key("end_state") {
+        if end.is_none_or(|end| end >= span.end.0) && row.get("end_state").is_some() {
             let left_as = if is_cut { "\\N" } else { "?" };
-            row.insert("end_state".to_owned(), left_as.to_owned());
+            row.set("end_state", left_as.to_owned());
         }
         if is_cut && row.get("end_state").is_some_and(|state| state == "?") {
-            row.insert("end_state".to_owned(), "\\N".to_owned());
+            row.set("end_state", "\\N".to_owned());
         }
         Some(row)
     };
@@ -65,18 +65,14 @@ fn clamped(mut rows: Rows, span: TimeSpan) -> Rows {
         for column in ["from_ts", "to_ts"] {
             let at = number(row, column).unwrap();
             let at = at.clamp(span.start.0, span.end.0 - 1);
-            row.insert(column.to_owned(), at.to_string());
+            row.set(column, at.to_string());
         }
     }
     rows
 }
 
 /// What the range has of a slice whose measured duration is not what is drawn.
-fn share(
-    source: &LoadedTrace,
-    mut row: BTreeMap<String, String>,
-    span: TimeSpan,
-) -> BTreeMap<String, String> {
+fn share(source: &LoadedTrace, mut row: Row, span: TimeSpan) -> Row {
     let slices = &source.trace.slices;
     let id = number(&row, "id").unwrap() as usize;
     let whole = TimeSpan {
@@ -84,7 +80,7 @@ fn share(
         end: Timestamp(slices.end(id).or_greatest()),
     };
     let part = whole.intersection(span);
-    row.insert("ts".to_owned(), part.start.0.to_string());
+    row.set("ts", part.start.0.to_string());
     // What is cut has no duration.
     let is_cut = part != whole;
     let own = slices.part_of_duration(id, whole, part.duration().0);
@@ -93,19 +89,19 @@ fn share(
     } else {
         own.to_string()
     };
-    row.insert("dur".to_owned(), dur);
+    row.set("dur", dur);
     row
 }
 
 /// What a table's rows of the source are in the exported range.
 fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
     let rows = table(source, name, span);
-    let is_inside = |row: &BTreeMap<String, String>, column: &str| {
+    let is_inside = |row: &Row, column: &str| {
         number(row, column).is_some_and(|time| span.contains(Timestamp(time)))
     };
     match name {
         "slices" => {
-            let measured = |row: &BTreeMap<String, String>| {
+            let measured = |row: &Row| {
                 let id = number(row, "id").unwrap() as usize;
                 source.trace.slices.measured(id).is_some()
             };
@@ -125,7 +121,7 @@ fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
 }
 
 /// Rows that the source has only by the range: the values that counters have at its start.
-fn is_of_the_border(name: &str, row: &BTreeMap<String, String>, span: TimeSpan) -> bool {
+fn is_of_the_border(name: &str, row: &Row, span: TimeSpan) -> bool {
     name == "counters" && number(row, "ts") == Some(span.start.0)
 }
 
@@ -259,9 +255,7 @@ fn without_objects(
         .collect();
     let start = again.trace.span.start.0;
     for name in &earlier {
-        let is_it = |row: &BTreeMap<String, String>| {
-            number(row, "ts") == Some(start) && row.get("name") == Some(name)
-        };
+        let is_it = |row: &Row| number(row, "ts") == Some(start) && row.get("name") == Some(name);
         if let Some(at) = rows.iter().position(is_it) {
             rows.remove(at);
         }
@@ -299,8 +293,7 @@ fn a_range_has_as_many_rows_as_its_source() {
                 if name == "counters" {
                     // At the start counters have the values that they had before.
                     let at_start = |rows: &Rows| {
-                        let is_at_start =
-                            |row: &&BTreeMap<String, String>| number(row, "ts") == Some(from);
+                        let is_at_start = |row: &&Row| number(row, "ts") == Some(from);
                         rows.iter().filter(is_at_start).count()
                     };
                     let told = at_start(&theirs) - at_start(&ours).min(at_start(&theirs));
