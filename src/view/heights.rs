@@ -5,7 +5,8 @@
 //! roomy      natural heights, and more where there is room
 //! compact    thin lanes are lower
 //! dense      a row without anything legible is a single lane
-//! tight      what is legible is as low as its names allow
+//! tight      lanes with something legible are lower too, and the other lanes of their rows are merged
+//! bare       a row of a thread or CPU is the single lane that shows what it did
 //! ```
 
 use super::layout::Layout;
@@ -24,12 +25,15 @@ const DENSE_CPU: f32 = 18.0;
 /// Heights of dense rows, in points, in the order in which they are tried.
 const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, LEAST_DENSE];
 const LEAST_DENSE: u8 = 12;
-/// Height of a lane of slices in a tight row, in points: names still fit.
-const TIGHT_SLICES: f32 = 12.0;
-/// Height of another lane in a tight row, in points.
-const TIGHT_LANE: f32 = 6.0;
+/// Heights of tight rows without anything legible, and of lanes of slices, in points, in the order in which they are
+/// tried: names still fit into the last.
+const TIGHT_HEIGHTS: [u8; 5] = [16, 15, 14, 13, LEAST_DENSE];
 /// Space above and below the lanes of a tight row, in points.
 const TIGHT_PADDING: f32 = 1.0;
+/// Height of a group's row in a tight layout, in points.
+const TIGHT_GROUP: f32 = 14.0;
+/// Least height of a tight row of a CPU, in points.
+const TIGHT_CPU: f32 = 16.0;
 
 /// The rows of slices, by their index in `Slices::rows`, in which something is wide enough to be read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,26 +122,43 @@ pub(super) enum Density {
         /// Height of a row without anything legible, in points.
         height: u8,
     },
-    /// The greatest density; rows without anything legible have `LEAST_DENSE` points.
-    Tight,
+    Tight {
+        /// Height of a row without anything legible and of a lane of slices, in points.
+        height: u8,
+    },
+    /// As `Tight`, but rows with a main lane have no other.
+    Bare {
+        /// As for `Tight`.
+        height: u8,
+    },
 }
 
 impl Density {
+    /// The density with the least content.
+    pub(super) const DENSEST: Density = Density::Bare {
+        height: LEAST_DENSE,
+    };
+
     /// Returns the first density with which everything fits into `room` points; `total` returns the height of all rows. If
     /// rows must be scrolled anyway, they keep all their lanes.
     pub(super) fn fitting(room: f32, total: impl Fn(Density) -> f32) -> Density {
         let dense = DENSE_HEIGHTS.map(|height| Density::Dense { height });
+        let tight = TIGHT_HEIGHTS.map(|height| Density::Tight { height });
+        let bare = TIGHT_HEIGHTS.map(|height| Density::Bare { height });
         let roomier = [Density::Roomy, Density::Compact].into_iter();
-        let all = roomier.chain(dense).chain([Density::Tight]);
+        let all = roomier.chain(dense).chain(tight).chain(bare);
         let mut fitting = all.filter(|density| total(*density) <= room);
         fitting.next().unwrap_or(Density::Compact)
     }
 
     /// Returns the height of a lane, in points.
     fn lane_height(self, lane: &Lane) -> f32 {
+        match (self.tight_height(), lane.kind) {
+            (Some(height), LaneKind::Slices(_)) => return height,
+            (Some(height), LaneKind::States(_)) => return height / 2.0,
+            _ => {}
+        }
         match (self, lane.legibility, lane.kind) {
-            (Density::Tight, _, LaneKind::Slices(_)) => TIGHT_SLICES,
-            (Density::Tight, _, LaneKind::States(_)) => TIGHT_LANE,
             (Density::Roomy, ..) | (_, Legibility::Legible, _) => lane.kind.height(),
             (_, _, LaneKind::Slices(_)) => 8.0,
             (_, _, LaneKind::Instants(_)) => 4.0,
@@ -152,41 +173,60 @@ impl Density {
         match self {
             Density::Roomy if is_group => GROUP_HEIGHT,
             Density::Roomy => MIN_HEIGHT,
-            Density::Compact | Density::Dense { .. } | Density::Tight => COMPACT_HEIGHT,
+            Density::Compact | Density::Dense { .. } => COMPACT_HEIGHT,
+            Density::Tight { .. } | Density::Bare { .. } if is_group => TIGHT_GROUP,
+            Density::Tight { height } | Density::Bare { height } => f32::from(height),
         }
+    }
+
+    /// Returns the height of a lane of slices in a tight layout, in points.
+    fn tight_height(self) -> Option<f32> {
+        match self {
+            Density::Roomy | Density::Compact | Density::Dense { .. } => None,
+            Density::Tight { height } | Density::Bare { height } => Some(f32::from(height)),
+        }
+    }
+
+    /// Returns whether a lane of a row that is not dense is drawn, and not merged into another one.
+    fn keeps(self, lane: &Lane) -> bool {
+        self.tight_height().is_none() || lane.legibility == Legibility::Legible || is_main(lane)
     }
 
     /// Returns the space above and below the lanes of a row, in points.
     fn padding(self) -> f32 {
-        match self {
-            Density::Tight => TIGHT_PADDING,
-            Density::Roomy | Density::Compact | Density::Dense { .. } => PADDING,
+        match self.tight_height() {
+            Some(_) => TIGHT_PADDING,
+            None => PADDING,
         }
     }
 
     /// Returns the height of a dense row, if this row is one: it has nothing legible, or a single lane.
     fn dense_height(self, row: &Row) -> Option<f32> {
-        let height = match self {
-            Density::Dense { height } => height,
-            Density::Tight => LEAST_DENSE,
+        let (height, least_cpu) = match self {
+            Density::Dense { height } => (height, DENSE_CPU),
+            Density::Tight { height } | Density::Bare { height } => (height, TIGHT_CPU),
             Density::Roomy | Density::Compact => return None,
         };
         let can_be = matches!(
             row.kind,
             RowKind::Thread(_) | RowKind::Process(_) | RowKind::Track(_) | RowKind::Cpu(_)
         );
-        let is_plain = |lane: &Lane| {
-            let is_main = matches!(lane.kind, LaneKind::States(_) | LaneKind::Runs(_));
-            lane.legibility == Legibility::Thin || is_main
-        };
-        let is_dense = can_be && (row.lanes.len() <= 1 || row.lanes.iter().all(is_plain));
+        let is_plain = |lane: &Lane| lane.legibility == Legibility::Thin || is_main(lane);
+        let is_single = row.lanes.len() <= 1 || row.lanes.iter().all(is_plain);
+        let is_bare = matches!(self, Density::Bare { .. }) && row.lanes.iter().any(is_main);
+        let is_dense = can_be && (is_single || is_bare);
         let least = match row.kind {
             // A CPU's lane shows shares by height: that needs some.
-            RowKind::Cpu(_) => DENSE_CPU,
+            RowKind::Cpu(_) => least_cpu,
             _ => 0.0,
         };
         is_dense.then_some(f32::from(height).max(least))
     }
+}
+
+/// Returns whether a lane shows what its thread or CPU did.
+fn is_main(lane: &Lane) -> bool {
+    matches!(lane.kind, LaneKind::States(_) | LaneKind::Runs(_))
 }
 
 /// Whether a single lane grows into its row's least height.
@@ -204,6 +244,7 @@ fn height_of(row: &Row, percent: f32, density: Density) -> f32 {
     let heights = row
         .lanes
         .iter()
+        .filter(|lane| density.keeps(lane))
         .map(|lane| lane_height(lane, percent, density));
     let lanes: f32 = heights.map(|height| height + LANE_GAP).sum();
     (lanes - LANE_GAP + 2.0 * density.padding()).max(density.least_height(row.kind))
@@ -226,6 +267,7 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
         }
         return;
     }
+    keep_lanes(row, |lane| density.keeps(lane));
     let least = density.least_height(row.kind);
     let mut offset = density.padding();
     for lane in &mut row.lanes {
@@ -254,15 +296,32 @@ fn keep_main_lane(row: &mut Row) {
     let Some(main) = row.lanes.iter().min_by_key(|lane| rank(lane)).cloned() else {
         return;
     };
-    for merged in &mut row.merged {
-        merged.shown_by = 0;
+    keep_lanes(row, |lane| lane.kind == main.kind);
+}
+
+/// Merges the lanes of a row that `keeps` does not hold for into the first of the others.
+fn keep_lanes(row: &mut Row, keeps: impl Fn(&Lane) -> bool) {
+    if row.lanes.iter().all(&keeps) {
+        return;
     }
-    let others = row.lanes.iter().filter(|lane| lane.kind != main.kind);
-    row.merged.extend(others.map(|lane| MergedLane {
+    let mut kept = 0;
+    let places: Vec<Option<u32>> = (row.lanes.iter())
+        .map(|lane| {
+            let is_kept = keeps(lane);
+            kept += u32::from(is_kept);
+            is_kept.then(|| kept - 1)
+        })
+        .collect();
+    for merged in &mut row.merged {
+        let place = places.get(merged.shown_by as usize).copied().flatten();
+        merged.shown_by = place.unwrap_or(0);
+    }
+    let left_out = row.lanes.iter().filter(|lane| !keeps(lane));
+    row.merged.extend(left_out.map(|lane| MergedLane {
         kind: lane.kind,
         shown_by: 0,
     }));
-    row.lanes = vec![main];
+    row.lanes.retain(keeps);
 }
 
 /// Returns the percentage and density of a row: the height that the user chose beats everything.
@@ -343,7 +402,8 @@ mod tests {
             Density::Roomy => 900.0,
             Density::Compact => 700.0,
             Density::Dense { height } => 30.0 * f32::from(height),
-            Density::Tight => 300.0,
+            Density::Tight { height } => 25.0 * f32::from(height),
+            Density::Bare { height } => 20.0 * f32::from(height),
         };
         assert_eq!(Density::fitting(900.0, total), Density::Roomy);
         assert_eq!(Density::fitting(899.0, total), Density::Compact);
@@ -351,7 +411,11 @@ mod tests {
             Density::fitting(500.0, total),
             Density::Dense { height: 16 }
         );
-        assert_eq!(Density::fitting(359.0, total), Density::Tight);
+        assert_eq!(
+            Density::fitting(359.0, total),
+            Density::Tight { height: 14 }
+        );
+        assert_eq!(Density::fitting(299.0, total), Density::Bare { height: 14 });
         assert_eq!(Density::fitting(100.0, total), Density::Compact);
     }
 }

@@ -77,14 +77,17 @@ impl Rows {
             Some(_) if wanted.room > 0.0 => Density::fitting(wanted.room, total),
             _ => Density::Roomy,
         };
-        let densest_height = wanted.legible.map(|_| total(Density::Tight));
+        let densest_height = wanted.legible.map(|_| total(Density::DENSEST));
         let mut height = lay_out_all(&mut rows, wanted.layout, percent, density);
         let mut pinned_height = lay_out_all(&mut pinned, wanted.layout, percent, density);
         let least_height = densest_height.unwrap_or(height + pinned_height);
         // Grows lanes as much as possible without making the rows scroll.
         let mut more = match density {
             Density::Roomy => MOST_GROWN,
-            Density::Compact | Density::Dense { .. } | Density::Tight => 0,
+            Density::Compact
+            | Density::Dense { .. }
+            | Density::Tight { .. }
+            | Density::Bare { .. } => 0,
         };
         while height + pinned_height < wanted.room && more > 0 {
             let percent = (u32::from(wanted.percent) * (100 + more) / 100) as u16;
