@@ -21,7 +21,7 @@ pub(crate) const COMMAND: Command = Command {
                 Arg::new("prefix")
                     .long("prefix")
                     .value_name("DIR")
-                    .help("Put them under DIR/share (default: ~/.local)")
+                    .help("Put them under DIR/share (default: $XDG_DATA_HOME, else ~/.local/share)")
                     .value_parser(value_parser!(PathBuf)),
             )
             .arg(
@@ -160,6 +160,13 @@ fn manual() -> Result<Vec<u8>, CliError> {
     Ok(out)
 }
 
+/// Returns the folder in which desktops look for the user's own files (XDG Base Directory Specification).
+fn own_share() -> Option<PathBuf> {
+    let stated = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    stated.filter(|folder| folder.is_absolute()).or_else(home)
+}
+
 fn install(matches: &ArgMatches) -> Result<(), CliError> {
     if let Some(name) = matches.get_one::<String>("print") {
         if let Some(row) = GENERATED.iter().find(|row| row.name == name) {
@@ -169,13 +176,13 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
         }
         return Ok(());
     }
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local"));
-    let prefix = matches.get_one::<PathBuf>("prefix").cloned().or_else(home);
-    let share = prefix
-        .ok_or_else(|| {
+    let prefix = matches.get_one::<PathBuf>("prefix");
+    let share = match prefix {
+        Some(prefix) => prefix.join("share"),
+        None => own_share().ok_or_else(|| {
             CliError::Usage("HOME is not set: choose a folder with --prefix DIR".to_owned())
-        })?
-        .join("share");
+        })?,
+    };
     let mut files: Vec<(PathBuf, Vec<u8>)> = vec![(share.join(DESKTOP.0), desktop_entry()?)];
     files.extend(
         ASSETS

@@ -81,6 +81,17 @@ impl Runs {
         self.events.append(&mut other.events);
     }
 
+    /// Moves the empty ranges of CPUs without runs to their places, so that the ranges of all CPUs are in order.
+    pub(crate) fn place_empty_cpus(&mut self) {
+        let mut at = 0;
+        for range in &mut self.of_cpu {
+            if range.start == range.end {
+                *range = at..at;
+            }
+            at = range.end;
+        }
+    }
+
     /// Returns a run. Panics if there is no such row.
     #[must_use]
     pub fn get(&self, id: RunId) -> Run {

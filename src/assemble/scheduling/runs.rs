@@ -114,6 +114,7 @@ pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usiz
         runs.append(&mut cpu.runs);
         runs.of_cpu[cpu.cpu as usize] = first..runs.starts.len() as u32;
     }
+    runs.place_empty_cpus();
     sort_by_thread(&mut runs, thread_count);
     end_before_elsewhere(&mut runs);
     runs

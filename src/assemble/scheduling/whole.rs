@@ -93,6 +93,7 @@ pub(super) fn whole_runs(
             runs.of_cpu[stretch.track as usize] = first..runs.starts.len() as u32;
         }
     }
+    runs.place_empty_cpus();
     sort_by_thread(&mut runs, thread_count);
     runs
 }

@@ -1,8 +1,8 @@
-//! The look of slices that never ended: they fade into the background towards their end.
+//! The look of slices, runs and states that never ended: they fade into the background towards their end.
 
 use crate::gui::pane::Scene;
 use crate::query::visible::Block;
-use crate::trace::Slices;
+use crate::trace::{Runs, Slices, States};
 use crate::view::rows::LaneKind;
 use egui::Color32;
 
@@ -11,10 +11,18 @@ const FADE_POINTS: f32 = 18.0;
 /// Share of the colour that is left at the end of the fading.
 const LEFT: f32 = 0.12;
 
+/// The rows that a lane draws.
+enum Drawn<'a> {
+    Slices(&'a Slices),
+    Runs(&'a Runs),
+    States(&'a States),
+    /// Nothing that can be unfinished.
+    Others,
+}
+
 /// Which blocks of a lane fade, and into which colour.
 pub(super) struct Fading<'a> {
-    /// The slices, if the lane draws slices.
-    slices: Option<&'a Slices>,
+    drawn: Drawn<'a>,
     canvas: Color32,
     pixels_per_point: f32,
 }
@@ -23,9 +31,13 @@ impl<'a> Fading<'a> {
     /// Returns the fading for a lane.
     pub(super) fn new(scene: &Scene<'a>, kind: LaneKind, pixels_per_point: f32) -> Fading<'a> {
         let trace: &'a crate::trace::Trace = &scene.loaded.trace;
-        let is_of_slices = matches!(kind, LaneKind::Slices(_));
         Fading {
-            slices: is_of_slices.then(|| &*trace.slices),
+            drawn: match kind {
+                LaneKind::Slices(_) => Drawn::Slices(&trace.slices),
+                LaneKind::Runs(_) => Drawn::Runs(&trace.runs),
+                LaneKind::States(_) => Drawn::States(&trace.states),
+                _ => Drawn::Others,
+            },
             canvas: scene.palette.canvas,
             pixels_per_point,
         }
@@ -34,18 +46,23 @@ impl<'a> Fading<'a> {
     /// Returns a fading into `canvas` that belongs to no lane, for pixels of one point.
     pub(super) fn onto(canvas: Color32) -> Fading<'static> {
         Fading {
-            slices: None,
+            drawn: Drawn::Others,
             canvas,
             pixels_per_point: 1.0,
         }
     }
 
-    /// Returns whether a block is a single slice that never ended.
+    /// Returns whether a block is a single slice, run or state whose end is not known.
     #[inline]
     pub(super) fn is_open(&self, block: &Block) -> bool {
         let at = block.first as usize;
         block.count == 1
-            && (self.slices).is_some_and(|slices| at < slices.len() && slices.is_unfinished(at))
+            && match self.drawn {
+                Drawn::Slices(slices) => at < slices.len() && slices.is_unfinished(at),
+                Drawn::Runs(runs) => runs.is_partial(at),
+                Drawn::States(states) => states.is_partial(at),
+                Drawn::Others => false,
+            }
     }
 
     /// Returns the colour share of each of the last pixels of a bar of `width` pixels, in steps of `pixel` pixels.
