@@ -8,6 +8,7 @@ use super::rows::{
     Stated, Switch, Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Strings};
 
 /// The columns of one part. All row vectors are in the order of `events`.
@@ -30,7 +31,7 @@ pub struct LaneColumns {
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
     /// The labels that `marks` and `completes` refer to.
-    pub labels: Vec<Label>,
+    pub labels: Streaks<Label>,
     /// Slices that are recorded whole, with their duration.
     pub completes: Vec<Complete>,
     /// Durations that the recorder measured itself.
@@ -66,7 +67,7 @@ pub struct LaneColumns {
     /// Where events may have been lost, for recordings that contain the number of lost events but not their place.
     pub seams: Vec<Seam>,
     /// The kinds of the part's events, if the part numbers them itself; else they are those of the directory.
-    pub kinds: Vec<EventKind>,
+    pub kinds: Streaks<EventKind>,
     /// The strings that all rows refer to.
     pub strings: Strings,
     /// Diagnostics of the part.
