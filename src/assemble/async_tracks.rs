@@ -21,6 +21,7 @@ use super::recorded::{Part, Recorded};
 use super::requests::{RequestMark, build_requests};
 use super::rows::PerPart;
 use super::slice_table::AsyncTrack;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings};
 use crate::event::family::Family;
 use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow, SliceKind};
@@ -100,7 +101,7 @@ pub(crate) fn async_slices(
     recorded: &Recorded,
     people: &People,
     strings: &mut Strings,
-    labels: &mut Vec<SliceLabel>,
+    labels: &mut Streaks<SliceLabel>,
 ) -> Asyncs {
     let requests = build_requests(rows.requests, recorded, strings);
     let rows = collect(rows.marks, recorded, people);
@@ -245,7 +246,7 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
 }
 
 /// Returns the label of each begin, an index into `labels`; adds the labels that it makes.
-fn label_ids(rows: &[Row], labels: &mut Vec<SliceLabel>) -> Vec<u32> {
+fn label_ids(rows: &[Row], labels: &mut Streaks<SliceLabel>) -> Vec<u32> {
     let mut known: FxHashMap<(StringId, StringId, SliceKind), u32> = FxHashMap::default();
     let label_of = |row: &Row| match row.op {
         AsyncOp::Begin => *known

@@ -13,6 +13,7 @@ use super::recorded::{Recorded, StringMap};
 use super::scheduling::runs_of_lines;
 use super::slice_table::AsyncTrack;
 use super::track_number::TrackEvent;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, StringId, Strings};
 use crate::event::Directory;
 use crate::event::family::Family;
@@ -74,7 +75,11 @@ impl<'a> Evidence<'a> {
 }
 
 /// Derives slices and arrows; adds their names to `strings` and `labels`.
-pub fn derive(from: Evidence<'_>, strings: &mut Strings, labels: &mut Vec<SliceLabel>) -> Derived {
+pub fn derive(
+    from: Evidence<'_>,
+    strings: &mut Strings,
+    labels: &mut Streaks<SliceLabel>,
+) -> Derived {
     let link_names = match from.files.rows.is_empty() {
         true => LinkNames::default(),
         false => LinkNames::new(strings),
@@ -115,7 +120,7 @@ pub fn derive(from: Evidence<'_>, strings: &mut Strings, labels: &mut Vec<SliceL
     );
     // If every syscall is a slice, the failed ones are already visible and need no instants.
     let are_shown = labels.iter().any(|label| label.family == Family::Syscalls);
-    labels.extend_from_slice(&open.labels);
+    labels.extend(open.labels.iter().copied());
     let mut derived = put_together(programs, open, files);
     if are_shown {
         derived.leftovers.clear();

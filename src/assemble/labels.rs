@@ -6,6 +6,8 @@ use super::recorded::{Part, StringMap};
 use super::rows::PerPart;
 use crate::base::StringId;
 use crate::base::by_string::ByString;
+use crate::base::numbered::{Named, Numbered};
+use crate::base::streaks::{Follows, Streaks};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
 use crate::event::slice_kind::SliceKind;
@@ -14,7 +16,7 @@ use crate::trace::{LabelId, SliceLabel};
 
 /// The labels of the trace, and which of them pair.
 pub(crate) struct PairedLabels {
-    pub labels: Vec<SliceLabel>,
+    pub labels: Streaks<SliceLabel>,
     pub pairs: LabelPairs,
 }
 
@@ -23,7 +25,7 @@ pub(crate) struct PairedLabels {
 #[derive(Debug, Default)]
 pub(crate) struct LabelPairs {
     /// The pair number of each label: labels with equal numbers pair.
-    pub numbers: Vec<u32>,
+    pub numbers: Streaks<PairNumber>,
     /// The key of each pair number; all its labels share this key.
     keys: Vec<u64>,
     /// For each pair number, whether its begins and ends occur in any part.
@@ -32,15 +34,27 @@ pub(crate) struct LabelPairs {
     pub family_has_end: Vec<bool>,
 }
 
+/// The number of a pair. Labels that follow each other have mostly one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct PairNumber(pub u32);
+
+impl Follows for PairNumber {
+    #[inline]
+    fn after(self, _: u32) -> PairNumber {
+        self
+    }
+}
+
 impl LabelPairs {
     /// Returns the key of a label.
     pub(crate) fn key(&self, label: LabelId) -> u64 {
-        self.keys[self.numbers[label.0 as usize] as usize]
+        let pair = self.numbers.get(label.0 as usize);
+        pair.map_or(0, |pair| self.keys[pair.0 as usize])
     }
 
     /// The keys of all labels.
     pub(crate) fn all_keys(&self) -> impl Iterator<Item = u64> {
-        self.numbers.iter().map(|&pair| self.keys[pair as usize])
+        self.numbers.iter().map(|pair| self.keys[pair.0 as usize])
     }
 }
 
@@ -55,100 +69,121 @@ pub(crate) struct PairHas {
     pub is_any: bool,
 }
 
+/// A label, and the number of its pair, which implies the family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct PairedLabel {
+    label: SliceLabel,
+    pair: PairNumber,
+}
+
+impl Follows for PairedLabel {
+    #[inline]
+    fn after(self, steps: u32) -> PairedLabel {
+        PairedLabel {
+            label: self.label.after(steps),
+            ..self
+        }
+    }
+}
+
+impl Named for PairedLabel {
+    fn name(&self) -> StringId {
+        self.label.name
+    }
+}
+
 /// The labels of all parts, while parts are added.
 #[derive(Default)]
 pub(crate) struct LabelTable {
-    labels: Vec<SliceLabel>,
-    pairs: Vec<u32>,
-    /// Key: the name, and the rest of what distinguishes a label: its category, its kind, and its pair number (which
-    /// implies the family).
-    ids: ByString<(StringId, SliceKind, u32), LabelId>,
+    all: Numbered<PairedLabel>,
     /// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends
     /// close any begin, all labels are one pair.
-    pair_ids: ByString<(Family, u64), u32>,
+    pair_ids: ByString<(Family, u64), PairNumber>,
     /// The key of each pair.
     pair_keys: Vec<u64>,
+    /// The family of each pair.
+    pair_families: Vec<Family>,
 }
 
 impl LabelTable {
-    /// Returns an empty table with room for `labels` labels, with names of a table of `strings` strings.
-    pub(crate) fn with_room(labels: usize, strings: usize) -> LabelTable {
-        LabelTable {
-            labels: Vec::with_capacity(labels),
-            pairs: Vec::with_capacity(labels),
-            ids: ByString::with_room(strings),
-            ..LabelTable::default()
+    /// Adds a part's labels; returns the trace's ids of them. `strings` maps the part's string ids.
+    pub(crate) fn add(&mut self, labels: &Streaks<Label>, strings: &StringMap) -> Streaks<LabelId> {
+        let mut ids = Streaks::default();
+        while let Some(label) = labels.get(ids.len()) {
+            let shown = SliceLabel {
+                name: strings.get(label.name),
+                category: strings.get(label.category),
+                family: label.family,
+                kind: label.kind,
+            };
+            let paired_name = match label.family.rules().matching {
+                Matching::Innermost | Matching::ByName => StringId::EMPTY,
+                _ if label.key != 0 => StringId::EMPTY,
+                _ => shown.name,
+            };
+            let most = match paired_name {
+                StringId::EMPTY => labels.streak_from(ids.len(), usize::MAX),
+                _ => 1,
+            };
+            let most = strings.0.streak_from(label.name.0 as usize, most);
+            let paired = PairedLabel {
+                label: shown,
+                pair: self.pair(paired_name, (label.family, label.key)),
+            };
+            let (id, count) = self.all.add(paired, most);
+            ids.push_streak(LabelId(id), count);
         }
+        ids
     }
 
-    /// Adds a part's labels; returns the trace's ids of them.
-    pub(crate) fn add(&mut self, labels: &[Label], strings: &StringMap) -> Vec<LabelId> {
-        let labels = labels.iter();
-        labels.map(|label| self.intern(label, strings)).collect()
-    }
-
-    /// Returns the trace's id of a part's label; `strings` maps the part's string ids.
-    pub(crate) fn intern(&mut self, label: &Label, strings: &StringMap) -> LabelId {
-        let shown = SliceLabel {
-            name: strings.get(label.name),
-            category: strings.get(label.category),
-            family: label.family,
-            kind: label.kind,
-        };
-        let paired_name = match label.family.rules().matching {
-            Matching::Innermost | Matching::ByName => StringId::EMPTY,
-            _ if label.key != 0 => StringId::EMPTY,
-            _ => shown.name,
-        };
-        let pair_key = (label.family, label.key);
-        let pair = self.pair_ids.get(paired_name, pair_key);
-        let pair = pair.unwrap_or_else(|| {
-            let new = self.pair_keys.len() as u32;
-            self.pair_ids.set(paired_name, pair_key, new);
-            self.pair_keys.push(label.key);
-            new
-        });
-        let rest = (shown.category, shown.kind, pair);
-        self.ids.get(shown.name, rest).unwrap_or_else(|| {
-            let new = LabelId(self.labels.len() as u32);
-            self.labels.push(shown);
-            self.pairs.push(pair);
-            self.ids.set(shown.name, rest, new);
+    fn pair(&mut self, name: StringId, key: (Family, u64)) -> PairNumber {
+        self.pair_ids.get(name, key).unwrap_or_else(|| {
+            let new = PairNumber(self.pair_keys.len() as u32);
+            self.pair_ids.set(name, key, new);
+            self.pair_keys.push(key.1);
+            self.pair_families.push(key.0);
             new
         })
     }
 
     /// Returns the labels; `marks` are the marks of all parts.
     pub(crate) fn finish(self, parts: &[Part], marks: &PerPart<Mark>) -> PairedLabels {
-        let mut has = pair_ends(parts, marks, &self.pairs, self.pair_keys.len());
+        let (mut labels, mut numbers) = (Streaks::default(), Streaks::default());
+        for (paired, count) in self.all.into_items().streaks() {
+            labels.push_streak(paired.label, count);
+            numbers.push_streak(paired.pair, count);
+        }
+        let mut has = pair_ends(parts, marks, &numbers, self.pair_keys.len());
         for (has, key) in has.iter_mut().zip(&self.pair_keys) {
             has.is_any = *key == ANY_KEY;
         }
         let mut family_has_end = vec![false; Family::COUNT];
-        for (label, pair) in self.labels.iter().zip(&self.pairs) {
-            family_has_end[label.family.index()] |= has[*pair as usize].end;
+        for (family, has) in self.pair_families.iter().zip(&has) {
+            family_has_end[family.index()] |= has.end;
         }
         let pairs = LabelPairs {
-            numbers: self.pairs,
+            numbers,
             keys: self.pair_keys,
             has,
             family_has_end,
         };
-        PairedLabels {
-            labels: self.labels,
-            pairs,
-        }
+        PairedLabels { labels, pairs }
     }
 }
 
 fn pair_ends(
     parts: &[Part],
     marks: &PerPart<Mark>,
-    pair_of_label: &[u32],
+    pair_of_label: &Streaks<PairNumber>,
     pair_count: usize,
 ) -> Vec<PairHas> {
     let of_part = |(part, marks): (&Part, &Vec<Mark>)| {
-        let mut has = vec![PairHas::default(); part.labels.len()];
+        let label_count = if marks.is_empty() {
+            0
+        } else {
+            part.labels.len()
+        };
+        let mut has = vec![PairHas::default(); label_count];
         for mark in marks {
             if let Some(has) = has.get_mut(mark.label() as usize) {
                 match mark.op() {
@@ -164,8 +199,9 @@ fn pair_ends(
     let each: Vec<Vec<PairHas>> = parts.par_iter().zip(marks).map(of_part).collect();
     let mut all = vec![PairHas::default(); pair_count];
     for (part, has) in parts.iter().zip(each) {
-        for (label, has) in part.labels.iter().zip(has) {
-            let pair = &mut all[pair_of_label[label.0 as usize] as usize];
+        for (has, label) in has.into_iter().zip(&part.labels) {
+            let pair = pair_of_label.get(label.0 as usize).unwrap_or_default();
+            let pair = &mut all[pair.0 as usize];
             pair.begin |= has.begin;
             pair.end |= has.end;
         }

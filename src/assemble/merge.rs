@@ -10,7 +10,8 @@ use super::labels::{LabelPairs, LabelTable, PairedLabels};
 use super::measured::MeasuredTable;
 use super::recorded::{Part, Recorded, StringMap};
 use super::rows::{PerPart, Rows, WholeRows};
-use crate::base::by_string::ByString;
+use crate::base::numbered::Numbered;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Nanos, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
@@ -31,13 +32,13 @@ pub(crate) struct Merged {
     /// Maps the directory's string ids to the trace's.
     pub directory_strings: StringMap,
     /// The trace's labels.
-    pub labels: Vec<SliceLabel>,
+    pub labels: Streaks<SliceLabel>,
     /// Which labels pair.
     pub label_pairs: LabelPairs,
     /// How the recorder wrote slices.
     pub habits: SliceHabits,
     /// Kinds of events, with the trace's strings.
-    pub kinds: Vec<EventKind>,
+    pub kinds: Streaks<EventKind>,
     /// Gaps of all parts, sorted by time.
     pub gaps: Vec<Gap>,
     /// Spans in which events of a CPU may have been lost.
@@ -91,21 +92,14 @@ pub(crate) fn merge(
         seams.append(&mut own.seams);
     }
     parts.retain(|part| !part.columns.events.is_empty());
-    let of_parts: Vec<&Strings> = parts.iter().map(|part| &part.columns.strings).collect();
-    let all_strings = strings.absorb_all(&of_parts).into_iter();
+    let of_parts = parts.iter_mut();
+    let of_parts = of_parts.map(|part| std::mem::take(&mut part.columns.strings));
+    let all_strings = strings.absorb_all(of_parts.collect()).into_iter();
     let all_strings: Vec<StringMap> = all_strings.map(StringMap).collect();
-    // Memory that is no longer needed is freed at once, so that the next allocations reuse its pages.
-    for part in &mut parts {
-        part.columns.strings = Strings::default();
-    }
     let mut kinds = KindList::of(directory, &directory_strings);
-    // Names with numbers ("frame 123456") are mostly unique: room for all of them costs less than growth.
-    let all_kinds = parts.iter().map(|part| part.columns.kinds.len()).sum();
-    kinds.reserve(all_kinds, strings.len());
-    let all_labels = parts.iter().map(|part| part.columns.labels.len()).sum();
-    let mut labels = LabelTable::with_room(all_labels, strings.len());
+    let mut labels = LabelTable::default();
     let with_strings = || parts.iter().zip(&all_strings);
-    let (own_kinds, own_labels): (Vec<Vec<KindId>>, Vec<Vec<LabelId>>) = rayon::join(
+    let (own_kinds, own_labels): (Vec<Streaks<KindId>>, Vec<Streaks<LabelId>>) = rayon::join(
         || {
             with_strings()
                 .map(|(part, strings)| kinds.add(&part.columns.kinds, strings))
@@ -120,7 +114,7 @@ pub(crate) fn merge(
     let with_strings = parts.into_iter().zip(all_strings);
     for ((part, own_strings), own_labels) in with_strings.zip(own_labels) {
         let mut own = part.columns;
-        (own.kinds, own.labels) = (Vec::new(), Vec::new());
+        (own.kinds, own.labels) = (Streaks::default(), Streaks::default());
         let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
         let cpu = cpu_number.and_then(|number| recorded.cpu_id(number));
         let mut columns = std::mem::take(&mut own.events);
@@ -174,7 +168,7 @@ pub(crate) fn merge(
         span.end = span.end.max(last.saturating_add(Nanos(1)));
     }
     Merged {
-        kinds: kinds.all,
+        kinds: kinds.into_all(),
         recorded,
         rows,
         strings,
@@ -192,42 +186,40 @@ pub(crate) fn merge(
 
 /// The trace's kinds while those of parts are added.
 struct KindList {
-    all: Vec<EventKind>,
-    /// Kinds that parts have named themselves, by name and the other properties that distinguish them.
-    own: ByString<(StringId, Role, bool), KindId>,
+    /// The directory's kinds, which keep their numbers.
+    first: Vec<EventKind>,
+    /// Kinds that parts have named themselves, which come after those.
+    own: Numbered<EventKind>,
 }
 
 impl KindList {
-    /// Returns the directory's kinds, which keep their numbers.
     fn of(directory: &Directory, strings: &StringMap) -> KindList {
         let kinds = directory.kinds.iter().map(|kind| moved(kind, strings));
         KindList {
-            all: kinds.collect(),
-            own: ByString::default(),
-        }
-    }
-
-    /// Makes room for `kinds` kinds that parts have named, with names of a table of `strings` strings.
-    fn reserve(&mut self, kinds: usize, strings: usize) {
-        if kinds > 0 {
-            self.all.reserve(kinds);
-            self.own = ByString::with_room(strings);
+            first: kinds.collect(),
+            own: Numbered::default(),
         }
     }
 
     /// Adds a part's own kinds; returns the trace's numbers of them.
-    fn add(&mut self, kinds: &[EventKind], strings: &StringMap) -> Vec<KindId> {
-        let moved = kinds.iter().map(|kind| moved(kind, strings));
-        let number = |kind: EventKind| {
-            let rest = (kind.category, kind.role, kind.is_probe);
-            self.own.get(kind.name, rest).unwrap_or_else(|| {
-                let new = KindId(self.all.len() as u32);
-                self.all.push(kind);
-                self.own.set(kind.name, rest, new);
-                new
-            })
-        };
-        moved.map(number).collect()
+    fn add(&mut self, kinds: &Streaks<EventKind>, strings: &StringMap) -> Streaks<KindId> {
+        let mut numbers = Streaks::default();
+        while let Some(kind) = kinds.get(numbers.len()) {
+            let most = kinds.streak_from(numbers.len(), usize::MAX);
+            let most = strings.0.streak_from(kind.name.0 as usize, most);
+            let (number, count) = self.own.add(moved(&kind, strings), most);
+            numbers.push_streak(KindId(self.first.len() as u32 + number), count);
+        }
+        numbers
+    }
+
+    /// Returns all kinds by their numbers.
+    fn into_all(self) -> Streaks<EventKind> {
+        let mut all: Streaks<EventKind> = self.first.into_iter().collect();
+        for (kind, count) in self.own.into_items().streaks() {
+            all.push_streak(kind, count);
+        }
+        all
     }
 }
 

@@ -7,6 +7,7 @@ use super::recorded::{Part, Recorded};
 use super::stretch::cut;
 use super::track_number::{self, TrackEvent};
 use crate::base::Timestamp;
+use crate::base::streaks::Streaks;
 use crate::event::columns::EventColumns;
 use crate::event::kind_column::KindSlice;
 use crate::event::thread_column::ThreadRun;
@@ -55,8 +56,8 @@ enum Class {
 struct Classes(Vec<Class>);
 
 impl Classes {
-    fn new(kinds: &[EventKind]) -> Classes {
-        let class = |kind: &EventKind| match kind.role {
+    fn new(kinds: &Streaks<EventKind>) -> Classes {
+        let class = |kind: EventKind| match kind.role {
             Role::Consumed | Role::Named | Role::Switch => Class::None,
             Role::Instant | Role::Log | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
@@ -76,7 +77,7 @@ impl Classes {
 #[derive(Clone, Copy)]
 pub(crate) struct PointRules<'a> {
     /// The kinds of events: an event's kind decides whether it is an instant.
-    pub kinds: &'a [EventKind],
+    pub kinds: &'a Streaks<EventKind>,
     /// Events that are instants whatever their kind.
     pub leftovers: &'a [TrackEvent],
     /// Events that are already instants on asynchronous tracks.

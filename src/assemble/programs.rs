@@ -20,6 +20,7 @@ use super::nesting::{Nested, nest};
 use super::people::{Act, Born, People};
 use super::recorded::{Recorded, StringMap};
 use super::track_number;
+use crate::base::streaks::Streaks;
 use crate::base::strings::base_name;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::ThreadEntry;
@@ -109,7 +110,7 @@ struct OfThread {
 
 struct Writer<'a> {
     strings: &'a mut Strings,
-    labels: &'a mut Vec<SliceLabel>,
+    labels: &'a mut Streaks<SliceLabel>,
     known: FxHashMap<SliceLabel, u32>,
     names: FxHashMap<StringId, StringId>,
     categories: [StringId; 4],
@@ -198,7 +199,7 @@ pub fn programs(
     lives: ProgramLives<'_>,
     recorded: &Recorded,
     strings: &mut Strings,
-    labels: &mut Vec<SliceLabel>,
+    labels: &mut Streaks<SliceLabel>,
 ) -> Programs {
     let ProgramLives {
         people,

@@ -1,5 +1,6 @@
 //! The events of all parts, and the maps from each part's numbers to the trace's. Every stage reads them.
 
+use crate::base::streaks::Streaks;
 use crate::base::{StringId, Timestamp};
 use crate::event::EventColumns;
 use crate::trace::{CpuId, EventId, Events, LabelId, ThreadId, ThreadMap};
@@ -29,18 +30,17 @@ pub(crate) struct Part {
     /// Maps the part's string ids to the trace's.
     pub strings: StringMap,
     /// The trace's id of each of the part's labels.
-    pub labels: Vec<LabelId>,
+    pub labels: Streaks<LabelId>,
 }
 
 /// Maps the string ids of one table to the trace's string ids.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StringMap(pub Vec<StringId>);
+pub(crate) struct StringMap(pub Streaks<StringId>);
 
 impl StringMap {
     /// Returns the trace's id of a string; the empty string's id if the table has no such string.
     pub fn get(&self, id: StringId) -> StringId {
-        let known = self.0.get(id.0 as usize);
-        known.copied().unwrap_or(StringId::EMPTY)
+        self.0.get(id.0 as usize).unwrap_or(StringId::EMPTY)
     }
 }
 

@@ -9,6 +9,7 @@ use super::nesting::Nested;
 use super::points::Points;
 use super::stretch::cut;
 use super::track_number;
+use crate::base::streaks::Streaks;
 use crate::base::{Maybe, StringId};
 use crate::trace::packed::{Number, Packed};
 use crate::trace::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
@@ -24,7 +25,7 @@ pub(crate) struct OnTracks {
     /// Instants of threads and CPUs.
     pub points: Points,
     /// The labels of all slices.
-    pub labels: Vec<SliceLabel>,
+    pub labels: Streaks<SliceLabel>,
 }
 
 /// The tables of tracks, slices and instants.

@@ -23,14 +23,6 @@ impl<K, V> Default for ByString<K, V> {
 }
 
 impl<K: Copy + Eq + Hash, V: Copy> ByString<K, V> {
-    /// Returns an empty map with room for a table of `count` strings.
-    pub(crate) fn with_room(count: usize) -> ByString<K, V> {
-        ByString {
-            first: Vec::with_capacity(count),
-            more: FxHashMap::default(),
-        }
-    }
-
     /// Returns the value of a string and a second key.
     #[inline]
     pub(crate) fn get(&self, string: StringId, key: K) -> Option<V> {

@@ -1,7 +1,6 @@
 //! The lowest layer, which every other module uses: time, dates, checked byte reading, errors with a place,
 //! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
-//! sorting, comparisons, paths, interned strings, fingerprints, and visible control characters. Independent of traces
-//! and formats.
+//! sorting, comparisons, paths, interned strings, lists of names in short, fingerprints, and visible control characters. Independent of traces and formats.
 
 pub mod allocator;
 pub mod atomic_file;
@@ -21,10 +20,13 @@ pub(crate) mod job;
 pub(crate) mod leading;
 pub mod lines;
 pub(crate) mod maybe;
+pub(crate) mod numbered;
 pub(crate) mod order;
 pub(crate) mod paths;
 pub(crate) mod patterns;
+
 pub(crate) mod signals;
+pub mod streaks;
 pub mod strings;
 pub(crate) mod system;
 pub(crate) mod task;

@@ -5,6 +5,8 @@
 
 use super::syscalls::Abi;
 use crate::base::maybe::Sparse;
+use crate::base::numbered::Named;
+use crate::base::streaks::Follows;
 use crate::base::{StringId, Strings, Timestamp};
 
 /// A reader's key of a thread: in kernel formats the pid itself, elsewhere a number that the reader assigned.
@@ -27,6 +29,13 @@ pub struct ProcessKey(pub u32);
 /// Index of an [`EventKind`] in its reader's directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u32);
+
+impl Follows for KindId {
+    #[inline]
+    fn after(self, steps: u32) -> KindId {
+        KindId(self.0.wrapping_add(steps))
+    }
+}
 
 impl KindId {
     /// Returns the kind's index in lists by kind.
@@ -72,6 +81,22 @@ pub struct EventKind {
     pub role: Role,
     /// Whether the events come from a probe that a user defined (kprobe, uprobe, eprobe).
     pub is_probe: bool,
+}
+
+impl Follows for EventKind {
+    #[inline]
+    fn after(self, steps: u32) -> EventKind {
+        EventKind {
+            name: self.name.after(steps),
+            ..self
+        }
+    }
+}
+
+impl Named for EventKind {
+    fn name(&self) -> StringId {
+        self.name
+    }
 }
 
 /// The facts about a thread that do not come from its life events.

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use super::keys::KindId;
+use crate::base::streaks::Streaks;
 
 /// The kinds of a part's events, in their order; one of the two vectors is empty.
 #[derive(Clone, Debug, Default)]
@@ -54,12 +55,12 @@ impl KindColumn {
         }
     }
 
-    /// Replaces every kind by `new[old]`, or by kind 0 if `new` has no such element.
-    pub(crate) fn renumber(&mut self, new: &[KindId]) {
-        if new.iter().any(|kind| kind.0 > u16::MAX.into()) && self.wide.is_empty() {
+    /// Replaces every kind by `new[old]`; by kind 0 where there is no such kind.
+    pub(crate) fn renumber(&mut self, new: &Streaks<KindId>) {
+        if self.wide.is_empty() && new.iter().any(|kind| kind.0 > u16::MAX.into()) {
             self.widen();
         }
-        let number = |old: usize| new.get(old).copied().unwrap_or_default();
+        let number = |old: usize| new.get(old).unwrap_or_default();
         for kind in &mut self.wide {
             *kind = number(*kind as usize).0;
         }
@@ -193,7 +194,7 @@ mod tests {
         ] {
             let mut column = KindColumn::default();
             kinds.iter().for_each(|&kind| column.push(KindId(kind)));
-            column.renumber(&new.map(KindId));
+            column.renumber(&new.map(KindId).into_iter().collect());
             for (index, kind) in kinds.into_iter().enumerate() {
                 let expected = new.get(kind as usize).copied().unwrap_or(0);
                 assert_eq!(column.get(index), KindId(expected));

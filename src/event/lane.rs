@@ -8,6 +8,7 @@ use super::rows::{
     Stated, Switch, Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Strings};
 
 /// The columns of one part. All row vectors are in the order of `events`.
@@ -29,9 +30,9 @@ pub struct LaneColumns {
     pub whole_states: Vec<WholeState>,
     /// Begins and ends of slices.
     pub marks: Vec<Mark>,
-    /// The labels that `marks`, `completes` and `stated` refer to.
-    pub labels: Vec<Label>,
-    /// Slices that are recorded as a whole, with their duration.
+    /// The labels that `marks` and `completes` refer to.
+    pub labels: Streaks<Label>,
+    /// Slices that are recorded whole, with their duration.
     pub completes: Vec<Complete>,
     /// Durations that the recorder measured itself.
     pub measured: Vec<Measured>,
@@ -68,8 +69,8 @@ pub struct LaneColumns {
     pub gaps: Vec<Gap>,
     /// Where events may have been lost, for recordings that contain the number of lost events but not their place.
     pub seams: Vec<Seam>,
-    /// The kinds of the part's events, if the part numbers them itself; otherwise the directory contains them.
-    pub kinds: Vec<EventKind>,
+    /// The kinds of the part's events, if the part numbers them itself; else they are those of the directory.
+    pub kinds: Streaks<EventKind>,
     /// The strings that all rows refer to.
     pub strings: Strings,
     /// Diagnostics of the part.

@@ -51,6 +51,7 @@ pub(crate) use states::StateNotes;
 pub use states::{State, StateId, States, ThreadState};
 pub use tracks::{Track, TrackId, TrackKind};
 
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
 use rustc_hash::FxHashMap;
@@ -67,7 +68,7 @@ pub struct Trace {
     /// All names and texts of the tables.
     pub strings: Shared<Strings>,
     /// Kinds of events, by [`KindId`].
-    pub kinds: Vec<EventKind>,
+    pub kinds: Streaks<EventKind>,
     /// All raw events.
     pub events: Shared<Events>,
     /// CPUs in the order of their numbers.

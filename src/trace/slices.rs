@@ -8,6 +8,7 @@ use super::packed::Packed;
 use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::{Track, TrackId};
+use crate::base::streaks::{Follows, Streaks};
 use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp, order};
 use crate::event::SliceKind;
 use crate::event::family::Family;
@@ -21,6 +22,13 @@ pub struct SliceId(pub u32);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u32);
 
+impl Follows for LabelId {
+    #[inline]
+    fn after(self, steps: u32) -> LabelId {
+        LabelId(self.0.wrapping_add(steps))
+    }
+}
+
 /// Name and category of slices; many slices share one label.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SliceLabel {
@@ -32,6 +40,16 @@ pub struct SliceLabel {
     pub family: Family,
     /// The kind of work that the slice represents.
     pub kind: SliceKind,
+}
+
+impl Follows for SliceLabel {
+    #[inline]
+    fn after(self, steps: u32) -> SliceLabel {
+        SliceLabel {
+            name: self.name.after(steps),
+            ..self
+        }
+    }
 }
 
 /// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.
@@ -59,7 +77,7 @@ pub struct Slices {
     /// Rows of `unended` that were still open at the end of their file, if several files share one axis; ascending.
     pub lasting: Vec<u32>,
     /// The labels.
-    pub labels: Vec<SliceLabel>,
+    pub labels: Streaks<SliceLabel>,
     /// The rows, sorted by track; a track has its range of rows.
     pub rows: Vec<SliceRow>,
 }
@@ -290,7 +308,6 @@ impl Slices {
     pub fn label(&self, id: SliceId) -> SliceLabel {
         self.labels
             .get(self.label_ids.at(id.0 as usize) as usize)
-            .copied()
             .unwrap_or_default()
     }
 
@@ -412,7 +429,7 @@ impl Slices {
             + self.finishes.memory_bytes()
             + (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
             + self.measured.capacity() * 16
-            + self.labels.capacity() * size_of::<SliceLabel>()
+            + self.labels.memory_bytes() as usize
             + self.rows.capacity() * size_of::<SliceRow>()) as u64
     }
 }

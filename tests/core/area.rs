@@ -670,7 +670,7 @@ fn events_are_counted_by_name_thread_process_and_cpu() {
                     let thread = trace.events.thread(id);
                     let key = match by {
                         GroupBy::Name => {
-                            let kind = &trace.kinds[trace.events.kind(id).index()];
+                            let kind = trace.kinds.get(trace.events.kind(id).index()).unwrap();
                             format!("{:?}", (kind.name, kind.category))
                         }
                         GroupBy::Thread => format!("{thread:?}"),

@@ -117,7 +117,7 @@ impl Opened {
         let mut all = Vec::new();
         for part in &self.parts {
             for complete in &part.completes {
-                let label = part.labels[complete.label as usize];
+                let label = part.labels.get(complete.label as usize).unwrap();
                 let start = part.events.time(complete.event).0;
                 let name = part.strings.text(label.name).into_owned();
                 all.push((name, start, complete.duration_ns));
@@ -448,7 +448,8 @@ fn providers_with_equal_indices_are_kept_apart() {
     let part = opened.part();
     let labels: Vec<_> = part.marks.iter().take(4).map(|mark| mark.label()).collect();
     assert_eq!(
-        part.strings.text(part.labels[labels[0] as usize].name),
+        part.strings
+            .text(part.labels.get(labels[0] as usize).unwrap().name),
         "alpha outer"
     );
     let processes = process_names(&opened);
@@ -603,7 +604,7 @@ fn a_real_magic_trace_capture() {
         .step_by(97)
     {
         let detail = opened.describe(0, mark.event);
-        let label = part.labels[mark.label() as usize];
+        let label = part.labels.get(mark.label() as usize).unwrap();
         // Temporary string entries are overwritten all the time: both ways must agree.
         assert_eq!(part.strings.text(label.name), detail.name);
         let types: Vec<&str> = detail
@@ -642,7 +643,7 @@ fn parts_are_the_same_in_whatever_order_they_are_read() {
             let marks = part
                 .marks
                 .iter()
-                .map(|mark| part.labels[mark.label() as usize]);
+                .map(|mark| part.labels.get(mark.label() as usize).unwrap());
             marks
                 .map(|label| part.strings.bytes(label.name).to_vec())
                 .collect()

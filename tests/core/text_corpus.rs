@@ -264,7 +264,7 @@ fn minix_files_have_what_is_expected() {
         }
         // A call is one slice, however many lines it takes.
         let of_calls = |label: &u32| {
-            let label = trace.slices.labels[*label as usize];
+            let label = trace.slices.labels.get(*label as usize).unwrap();
             &*trace.text(label.category) == "syscalls"
         };
         let slices = trace.slices.label_ids.iter().filter(of_calls);

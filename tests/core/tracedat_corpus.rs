@@ -151,7 +151,7 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
                 assert!(row.code == "unknown_event", "{name}: {row:?}");
             }
             for mark in part.marks.iter().filter(|mark| mark.op() == MarkOp::Begin) {
-                let label = part.labels[mark.label() as usize];
+                let label = part.labels.get(mark.label() as usize).unwrap();
                 assert!(!part.strings.bytes(label.name).is_empty(), "{name}");
                 assert!(directory.kinds.len() > part.events.kind(mark.event).index());
             }
@@ -222,7 +222,7 @@ fn marks_of(parts: &[LaneColumns]) -> Vec<(i64, u32, String)> {
     let mut found = Vec::new();
     for part in parts {
         for mark in &part.marks {
-            let label = part.labels[mark.label() as usize];
+            let label = part.labels.get(mark.label() as usize).unwrap();
             if part.strings.bytes(label.category) == b"atrace" {
                 let (time, thread) = (part.events.time(mark.event), part.events.thread(mark.event));
                 let name = part.strings.text(label.name).into_owned();

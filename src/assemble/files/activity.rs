@@ -51,7 +51,7 @@ pub fn collect(
         .parts
         .par_iter()
         .map(|part| {
-            let of_string = |&id: &StringId| Paths::of(strings.bytes(id));
+            let of_string = |id: StringId| Paths::of(strings.bytes(id));
             part.strings.0.iter().map(of_string).collect()
         })
         .collect();

@@ -31,6 +31,7 @@ use super::people::TakenOver;
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
+use crate::base::streaks::{Follows, Streaks};
 use crate::base::{Diagnostics, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
@@ -109,7 +110,7 @@ pub(crate) fn pair_slices(
     rows: PairingRows,
     around: Surroundings<'_>,
     strings: &mut Strings,
-    labels: &mut Vec<SliceLabel>,
+    labels: &mut Streaks<SliceLabel>,
 ) -> Paired {
     let PairingRows {
         marks,
@@ -218,11 +219,7 @@ pub(crate) fn pair_slices(
         labels,
     };
     compat.give_to(&mut results);
-    for label in labels {
-        if label.family == Family::RawSyscalls {
-            label.family = Family::Syscalls;
-        }
-    }
+    join_families_of_calls(labels);
 
     let mut paired = Paired {
         tracks: Vec::new(),
@@ -282,12 +279,32 @@ pub(crate) fn pair_slices(
     paired
 }
 
+/// Gives system calls that were recorded by number the family of those recorded by name.
+fn join_families_of_calls(labels: &mut Streaks<SliceLabel>) {
+    let mut first = 0;
+    let mut raw = Vec::new();
+    for (label, count) in labels.streaks() {
+        if label.family == Family::RawSyscalls {
+            raw.extend(
+                (first..)
+                    .zip(0..count as u32)
+                    .map(|(at, steps)| (at, label.after(steps))),
+            );
+        }
+        first += count;
+    }
+    for (at, label) in raw {
+        let family = Family::Syscalls;
+        labels.set(at, SliceLabel { family, ..label });
+    }
+}
+
 /// Gives calls of 32-bit programs labels with the names of their numbers.
 struct CompatNames<'a> {
     native: Abi,
     pairs: &'a LabelPairs,
     strings: &'a mut Strings,
-    labels: &'a mut Vec<SliceLabel>,
+    labels: &'a mut Streaks<SliceLabel>,
 }
 
 impl CompatNames<'_> {
@@ -316,7 +333,7 @@ impl CompatNames<'_> {
                 };
                 let label = SliceLabel {
                     name,
-                    ..self.labels[raw as usize]
+                    ..self.labels.get(raw as usize).unwrap_or_default()
                 };
                 self.labels.push(label);
                 self.labels.len() as u32 - 1
@@ -354,16 +371,27 @@ impl Sorter {
         &mut self,
         part: &Part,
         recorded: &Recorded,
-        labels: &[SliceLabel],
+        labels: &Streaks<SliceLabel>,
         marks: &[Mark],
         completes: &[Complete],
     ) -> PartRows {
         let columns = recorded.columns(part);
         let threads = &recorded.events.threads;
         let cpu_count = recorded.cpus.len();
-        let places = part.labels.iter();
-        let places = places.map(|id| labels[id.0 as usize].family.rules().place);
-        let places: Vec<Place> = places.collect();
+        let place_of = |id: LabelId| {
+            labels
+                .get(id.0 as usize)
+                .unwrap_or_default()
+                .family
+                .rules()
+                .place
+        };
+        let mut places: Vec<Place> = Vec::with_capacity(part.labels.len());
+        while let Some(id) = part.labels.get(places.len()) {
+            let most = part.labels.streak_from(places.len(), usize::MAX);
+            let count = labels.streak_from(id.0 as usize, most).max(1);
+            places.resize(places.len() + count, place_of(id));
+        }
         // Neighbouring rows mostly have the same key: the thread of a unique key is looked up once.
         let mut last = (None, None);
         let mut track_of = |event: u32, place: Place| {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::base::StringId;
 
 /// The name and category that a begin or an end states; empty if it states none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct MarkNames {
     pub(super) name: StringId,
     pub(super) category: StringId,

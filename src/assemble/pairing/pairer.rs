@@ -9,6 +9,7 @@ use super::row::{COMPAT, END, OVER, Row};
 use super::rules::Rule;
 use super::stack::{Open, Stack};
 use crate::base::Maybe;
+use crate::base::streaks::Streaks;
 use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
 
@@ -76,7 +77,7 @@ pub(super) struct Leftovers {
 
 /// The state of pairing the marks of one track.
 struct Pairer<'a> {
-    rules: &'a [Rule],
+    rules: &'a Streaks<Rule>,
     measured: &'a MeasuredTable,
     /// Position in `measured` of the last duration found.
     hint: usize,
@@ -111,7 +112,7 @@ const DROPPED: i64 = i64::MIN;
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     /// The rule of each label.
-    pub(super) rules: &'a [Rule],
+    pub(super) rules: &'a Streaks<Rule>,
     pub(super) measured: &'a MeasuredTable,
     pub(super) depths: &'a Depths,
     pub(super) lost: LostEvents<'a>,
@@ -183,8 +184,13 @@ impl Pairer<'_> {
         &mut self.stacks[at].1
     }
 
+    #[inline]
+    fn rule(&self, row: &Row) -> Rule {
+        self.rules.get(row.label() as usize).unwrap_or_default()
+    }
+
     fn begin(&mut self, row: &Row) {
-        let rule = self.rules[row.label() as usize];
+        let rule = self.rule(row);
         let family = rule.family.rules();
         if !rule.can_end {
             // No end of this kind was recorded at all: the begin is an instant.
@@ -236,7 +242,7 @@ impl Pairer<'_> {
     }
 
     fn over(&mut self, row: &Row) {
-        let rule = self.rules[row.label() as usize];
+        let rule = self.rule(row);
         let family = rule.family;
         if family.rules().matching == Matching::ByName {
             if let Some(draft) = self.named.close(rule.names, row.time) {
@@ -251,7 +257,7 @@ impl Pairer<'_> {
     }
 
     fn end(&mut self, row: &Row) {
-        let rule = self.rules[row.label() as usize];
+        let rule = self.rule(row);
         let pair = rule.pair;
         let family = rule.family.rules();
         if family.matching == Matching::ByName {

@@ -2,15 +2,16 @@
 
 use rustc_hash::FxHashMap;
 
-use super::super::labels::LabelPairs;
+use super::super::labels::{LabelPairs, PairNumber};
 use super::named::MarkNames;
+use crate::base::streaks::{Follows, Streaks};
 use crate::base::{StringId, Strings};
 use crate::event::family::{Family, Matching, OpenBegin};
 use crate::event::{LoneBegins, NAMELESS_CALL};
 use crate::trace::SliceLabel;
 
 /// The rule for the begins and ends with a label.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default, PartialEq)]
 pub(super) struct Rule {
     /// Pair number: begins and ends with equal numbers pair.
     pub(super) pair: u32,
@@ -30,21 +31,33 @@ pub(super) struct Rule {
     pub(super) call_name: Option<StringId>,
 }
 
+/// The rules of labels that follow each other, of functions apart.
+impl Follows for Rule {
+    #[inline]
+    fn after(self, steps: u32) -> Rule {
+        let names = MarkNames {
+            name: self.names.name.after(steps),
+            ..self.names
+        };
+        Rule { names, ..self }
+    }
+}
+
 /// The input of [`rules`].
 #[derive(Clone, Copy)]
 pub(super) struct RuleSource<'a> {
-    pub(super) labels: &'a [SliceLabel],
+    pub(super) labels: &'a Streaks<SliceLabel>,
     pub(super) pairs: &'a LabelPairs,
     pub(super) strings: &'a Strings,
     pub(super) lone_begins: LoneBegins,
 }
 
 /// Returns the rule of each label, indexed by the trace's labels.
-pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
+pub(super) fn rules(from: RuleSource<'_>) -> Streaks<Rule> {
     let are_open = from.lone_begins == LoneBegins::Open;
     let call_labels = call_labels(from);
     let nameless = from.strings.find(NAMELESS_CALL.as_bytes());
-    let rule = |(label, &pair): (&SliceLabel, &u32)| {
+    let rule = |label: SliceLabel, PairNumber(pair)| {
         let family = label.family.rules();
         // A thread is in one call at a time, whether it was recorded by name or by number.
         let is_call = matches!(label.family, Family::Syscalls | Family::RawSyscalls);
@@ -83,17 +96,34 @@ pub(super) fn rules(from: RuleSource<'_>) -> Vec<Rule> {
                 .flatten(),
         }
     };
-    let labels = from.labels.iter().zip(&from.pairs.numbers);
-    labels.map(rule).collect()
+    let mut rules = Streaks::default();
+    while let (Some(label), Some(pair)) = (
+        from.labels.get(rules.len()),
+        from.pairs.numbers.get(rules.len()),
+    ) {
+        let most = match label.family {
+            Family::Functions => 1,
+            _ => from.labels.streak_from(rules.len(), usize::MAX),
+        };
+        let count = from.pairs.numbers.streak_from(rules.len(), most);
+        rules.push_streak(rule(label, pair), count);
+    }
+    rules
 }
 
 /// For each pair number, the label of the begins of calls with that number; `None` if there are several.
 fn call_labels(from: RuleSource<'_>) -> FxHashMap<u32, Option<u32>> {
     let mut labels: FxHashMap<u32, Option<u32>> = FxHashMap::default();
-    let all = from.labels.iter().zip(&from.pairs.numbers).zip(0..);
-    for ((label, &pair), number) in all {
-        if label.family == Family::Functions && label.name != StringId::EMPTY {
-            let known = labels.entry(pair).or_insert(Some(number));
+    let mut first = 0;
+    for (label, count) in from.labels.streaks() {
+        let numbers = first..first + count as u32;
+        first = numbers.end;
+        if label.family != Family::Functions || label.name == StringId::EMPTY {
+            continue;
+        }
+        for number in numbers {
+            let pair = from.pairs.numbers.get(number as usize).unwrap_or_default();
+            let known = labels.entry(pair.0).or_insert(Some(number));
             if *known != Some(number) {
                 *known = None;
             }

@@ -1,131 +1,196 @@
 //! Merges many tables of strings into one.
 //!
 //! ```text
-//! each table     strings grouped by hash in shards           in parallel
-//! each shard     the first string of all equal ones: a hash table that fits into the processor's cache
-//! each table     new ids for its first strings, in order
+//! each list of texts     becomes a list of the joined table: no string is copied; its strings by hash, in shards    in parallel
+//! each shard             a stretch of the hash table, small enough for the processor's cache, filled in order       in parallel
 //! ```
 //!
-//! The new ids are those that interning one string after the other would give.
+//! The first string with its bytes stands for all. If many strings are repeated, only the first ones are kept, with the
+//! numbers that interning one string after the other would give; else the numbers of repeated strings stay unused.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{FREE, Slot, StringId, Strings, first_slot, hash_bytes, insert};
+use super::index::{Index, Slot, first_slot, look_up};
+use super::texts::Texts;
+use super::{StringId, Strings, hash_bytes};
+use crate::base::streaks::Streaks;
 
 /// Number of strings per shard, approximately, as a power of two.
 const SHARD_BITS: u32 = 12;
-/// Maximum number of shards, as a power of two.
-const MOST_SHARDS: u32 = 8;
-
-/// The strings of one table, grouped by shard, in the order of their ids in each shard.
-struct Sharded {
-    ids: Vec<u32>,
-    hashes: Vec<u32>,
-    /// The index at which each shard starts; the last element is the number of strings.
-    bounds: Vec<usize>,
-}
-
-/// The first string of several equal ones.
-#[derive(Clone, Copy)]
-struct First {
-    hash: u32,
-    /// Index of the table.
-    table: u32,
-    /// The string's id in that table.
-    id: u32,
-}
+/// Most shards, as a power of two.
+const MOST_SHARDS: u32 = 10;
+/// If one of so many strings is repeated, repeated strings are removed.
+const MOST_REPEATED: usize = 8;
+/// How many ids share an entry of `Lists::pages`, as a power of two.
+const PAGE_SHIFT: u32 = 10;
 
 /// A string that equals an earlier one.
 #[derive(Clone, Copy)]
 struct Repeated {
-    /// The string's id in its table.
-    id: u32,
-    /// Index of the first equal string.
-    first: u32,
+    id: StringId,
+    first: StringId,
 }
 
-/// The strings of a shard. Both lists are in the order of the tables.
+/// The strings of a list, grouped by shard, in order of their ids within each.
+struct Sharded {
+    slots: Vec<Slot>,
+    /// Where each shard begins; at the end the number of strings.
+    bounds: Vec<u32>,
+}
+
+/// The lists of a table, to find that of an id in about constant time.
+struct Lists<'a> {
+    lists: Vec<&'a Texts>,
+    /// For each 1,024 ids, the index of the list of the first one; at the end the last list.
+    pages: Vec<u32>,
+}
+
+/// What was found in a shard.
+#[derive(Default)]
 struct Shard {
-    firsts: Vec<First>,
+    taken: usize,
+    /// In order of their ids.
     repeated: Vec<Repeated>,
-    /// The indices at which each table starts in `firsts` and in `repeated`; the last element contains their lengths.
-    bounds: Vec<Bounds>,
-}
-
-#[derive(Clone, Copy)]
-struct Bounds {
-    firsts: usize,
-    repeated: usize,
+    /// The strings that the shard's stretch had no room for.
+    left: Vec<Slot>,
 }
 
 impl Strings {
-    /// Adds all strings of other tables, table after table. The vector of each table maps the table's ids (its index)
-    /// to ids of this table.
-    pub(crate) fn absorb_all(&mut self, others: &[&Strings]) -> Vec<Vec<StringId>> {
-        let count: usize = others.iter().map(|table| table.len()).sum();
-        let bits = count
-            .checked_ilog2()
-            .unwrap_or(0)
-            .saturating_sub(SHARD_BITS);
-        self.absorb_in_shards(others, bits.min(MOST_SHARDS))
+    /// Adds all strings of other tables, table after table. The returned lists map ids of each table (their index) to
+    /// ids of this one; equal strings have equal ids.
+    pub(crate) fn absorb_all(&mut self, others: Vec<Strings>) -> Vec<Streaks<StringId>> {
+        let own = self.len();
+        let count = others.iter().fold(own, |sum, table| sum + table.len());
+        let bits = count.checked_ilog2().unwrap_or(0);
+        let bits = bits.saturating_sub(SHARD_BITS).min(MOST_SHARDS);
+        self.absorb_in_shards(others, bits, MOST_REPEATED)
     }
 
-    /// Adds all strings of other tables, with `1 << bits` shards.
-    fn absorb_in_shards(&mut self, others: &[&Strings], bits: u32) -> Vec<Vec<StringId>> {
-        let own = std::mem::take(self);
-        let tables: Vec<&Strings> = std::iter::once(&own)
-            .chain(others.iter().copied())
-            .collect();
-        let sharded: Vec<Sharded> = (tables.par_iter())
-            .map(|table| table.sharded(bits))
-            .collect();
-        let shards: Vec<Shard> = (0..1_usize << bits)
-            .into_par_iter()
-            .map(|shard| Shard::of(shard, &tables, &sharded))
-            .collect();
-
-        let first_ids: Vec<Vec<bool>> = (tables.par_iter().enumerate())
-            .map(|(number, table)| first_ids(number, table.len(), &shards))
-            .collect();
-        let mut ids = Vec::with_capacity(tables.len());
-        let mut next = 0;
-        for is_first in &first_ids {
-            let mut own = vec![StringId::EMPTY; is_first.len()];
-            for (id, _) in own
-                .iter_mut()
-                .zip(is_first)
-                .filter(|(_, is_first)| **is_first)
-            {
-                *id = StringId(next);
-                next += 1;
-            }
-            ids.push(own);
+    /// Adds all strings of other tables with `1 << bits` shards.
+    fn absorb_in_shards(
+        &mut self,
+        others: Vec<Strings>,
+        bits: u32,
+        most_repeated: usize,
+    ) -> Vec<Streaks<StringId>> {
+        let mut lengths = Vec::with_capacity(others.len());
+        let own = self.len();
+        for table in others {
+            lengths.push(table.len());
+            self.append(table);
         }
-        let repeated: Vec<Vec<(u32, StringId)>> = (0..tables.len())
-            .into_par_iter()
-            .map(|table| repeated_ids(table, &shards, &ids))
-            .collect();
-
-        let (joined, slots) = rayon::join(
-            || joined(&tables, &first_ids),
-            || slots_of(&shards, &ids, next as usize),
-        );
-        *self = Strings {
-            slots,
-            listed: next as usize,
-            ..joined
+        let repeated = self.index_anew(bits);
+        let count = repeated.iter().map(|shard| shard.repeated.len());
+        if count.sum::<usize>() * most_repeated > self.len() {
+            let new = self.without_repeated(&repeated);
+            let mut new = new.into_iter().skip(own);
+            return (lengths.into_iter())
+                .map(|length| new.by_ref().take(length).collect())
+                .collect();
+        }
+        self.full.par_iter_mut().for_each(Texts::shrink);
+        let mut start = own;
+        let ranges = lengths.into_iter().map(|length| {
+            start += length;
+            start - length..start
+        });
+        let ranges: Vec<_> = ranges.collect();
+        let map = |range: Range<usize>| {
+            let mut map = Streaks::default();
+            map.push_streak(StringId(range.start as u32), range.len());
+            for shard in &repeated {
+                for repeated in shard.in_range(&range) {
+                    map.set(repeated.id.0 as usize - range.start, repeated.first);
+                }
+            }
+            map
         };
-        for (own, repeated) in ids.iter_mut().zip(repeated) {
-            for (id, first) in repeated {
-                own[id as usize] = first;
-            }
-        }
-        ids.split_off(1)
+        ranges.into_par_iter().map(map).collect()
     }
 
-    fn sharded(&self, bits: u32) -> Sharded {
+    /// Takes over the lists of another table, with ids after those of this one. They are not in the index yet.
+    fn append(&mut self, table: Strings) {
+        for mut texts in table.full.into_iter().chain([table.last]) {
+            let last = std::mem::replace(&mut self.last, Texts::default());
+            texts.first = last.first + last.len() as u32;
+            self.full.push(last);
+            self.last = texts;
+        }
+    }
+
+    /// Fills the index with all strings, each that is not repeated.
+    fn index_anew(&mut self, bits: u32) -> Vec<Shard> {
         let shards = 1_usize << bits;
-        let hashes: Vec<u32> = self.iter().map(|(_, bytes)| hash_bytes(bytes)).collect();
+        let count = self.len();
+        let lists = Lists::of(self);
+        let sharded: Vec<Sharded> = (lists.lists.par_iter())
+            .map(|texts| Sharded::of(texts, shards))
+            .collect();
+        // Two of three slots are taken, so that later strings have room.
+        let stretch = (count + count / 2) / shards + 16;
+        let total = stretch * shards;
+        let mut slots = vec![Slot::FREE; total];
+        let mut shards: Vec<Shard> = (slots.par_chunks_mut(stretch).enumerate())
+            .map(|(shard, slots)| {
+                let mut found = Shard::default();
+                let stretch = &mut Stretch {
+                    slots,
+                    start: shard * stretch,
+                    total,
+                };
+                for (list, sharded) in lists.lists.iter().zip(&sharded) {
+                    found.fill(stretch, list, sharded.of_shard(shard), &lists);
+                }
+                found
+            })
+            .collect();
+        let taken = shards.iter().map(|shard| shard.taken).sum();
+        self.index = Index::of(slots, taken);
+        for slot in shards.iter_mut().flat_map(|shard| shard.left.drain(..)) {
+            self.index.insert(slot);
+        }
+        shards
+    }
+
+    /// Removes repeated strings; returns the new ids of all strings.
+    fn without_repeated(&mut self, shards: &[Shard]) -> Vec<StringId> {
+        let repeated = || shards.iter().flat_map(|shard| &shard.repeated);
+        let mut is_first = vec![true; self.len()];
+        for repeated in repeated() {
+            is_first[repeated.id.0 as usize] = false;
+        }
+        let mut kept = Strings {
+            full: Vec::new(),
+            last: Texts::default(),
+            index: Index::default(),
+            recent: Vec::new(),
+        };
+        let firsts = || {
+            self.iter()
+                .zip(&is_first)
+                .filter(|(_, is_first)| **is_first)
+        };
+        let bytes = firsts().map(|((_, bytes), _)| bytes.len()).sum::<usize>();
+        kept.last
+            .reserve(firsts().count(), bytes.min(u32::MAX as usize));
+        let mut ids = vec![StringId::EMPTY; is_first.len()];
+        for ((id, bytes), _) in firsts() {
+            ids[id.0 as usize] = kept.push(bytes);
+        }
+        for repeated in repeated() {
+            ids[repeated.id.0 as usize] = ids[repeated.first.0 as usize];
+        }
+        kept.index = self.index.renumbered(&ids);
+        *self = kept;
+        ids
+    }
+}
+
+impl Sharded {
+    fn of(texts: &Texts, shards: usize) -> Sharded {
+        let hashes: Vec<u32> = texts.iter().map(|(_, bytes)| hash_bytes(bytes)).collect();
         let mut bounds = vec![0; shards + 1];
         for &hash in &hashes {
             bounds[first_slot(hash, shards) + 1] += 1;
@@ -134,189 +199,93 @@ impl Strings {
             bounds[shard + 1] += bounds[shard];
         }
         let mut next = bounds.clone();
-        let mut sorted = Sharded {
-            ids: vec![0; hashes.len()],
-            hashes: vec![0; hashes.len()],
-            bounds,
-        };
-        for (id, &hash) in (0..).zip(&hashes) {
+        let mut slots = vec![Slot::FREE; hashes.len()];
+        for (id, &hash) in (texts.first..).zip(&hashes) {
             let at = &mut next[first_slot(hash, shards)];
-            sorted.ids[*at] = id;
-            sorted.hashes[*at] = hash;
+            slots[*at as usize] = Slot::of(hash, StringId(id));
             *at += 1;
         }
-        sorted
+        Sharded { slots, bounds }
+    }
+
+    /// The strings in a shard.
+    fn of_shard(&self, shard: usize) -> &[Slot] {
+        &self.slots[self.bounds[shard] as usize..self.bounds[shard + 1] as usize]
     }
 }
 
-impl Sharded {
-    /// Returns the ids and hashes of the strings in a shard.
-    fn of(&self, shard: usize) -> impl Iterator<Item = (u32, u32)> {
-        let range = self.bounds[shard]..self.bounds[shard + 1];
-        let ids = self.ids[range.clone()].iter().copied();
-        ids.zip(self.hashes[range].iter().copied())
+impl<'a> Lists<'a> {
+    fn of(table: &'a Strings) -> Lists<'a> {
+        let lists: Vec<&Texts> = table.full.iter().chain([&table.last]).collect();
+        let mut pages = Vec::with_capacity((table.len() >> PAGE_SHIFT) + 2);
+        for (number, list) in (0..).zip(&lists) {
+            let end = list.first as usize + list.len();
+            while pages.len() << PAGE_SHIFT < end {
+                pages.push(number);
+            }
+        }
+        pages.push(lists.len().saturating_sub(1) as u32);
+        Lists { lists, pages }
     }
+
+    #[inline]
+    fn bytes(&self, id: StringId) -> &'a [u8] {
+        let page = (id.0 >> PAGE_SHIFT) as usize;
+        let (from, to) = (self.pages[page] as usize, self.pages[page + 1] as usize);
+        let lists = &self.lists[from..=to];
+        let after = lists.partition_point(|list| list.first <= id.0);
+        after.checked_sub(1).map_or(&[], |at| lists[at].bytes(id))
+    }
+}
+
+/// A stretch of the slots of an index.
+struct Stretch<'s> {
+    slots: &'s mut [Slot],
+    /// Index of its first slot.
+    start: usize,
+    /// The number of slots of the index.
+    total: usize,
 }
 
 impl Shard {
-    fn of(shard: usize, tables: &[&Strings], sharded: &[Sharded]) -> Shard {
-        let mut own = Shard {
-            firsts: Vec::new(),
-            repeated: Vec::new(),
-            bounds: Vec::with_capacity(tables.len() + 1),
-        };
-        let mut slots = vec![0_u32; 64];
-        for (number, (table, sharded)) in (0..).zip(tables.iter().zip(sharded)) {
-            own.end_table();
-            for (id, hash) in sharded.of(shard) {
-                if (own.firsts.len() + 1) * 2 > slots.len() {
-                    slots = own.slots(slots.len() * 2);
+    /// Adds the strings of a list whose hashes belong to a stretch, in order of their ids.
+    fn fill(&mut self, stretch: &mut Stretch<'_>, list: &Texts, strings: &[Slot], all: &Lists<'_>) {
+        for string in strings {
+            let is_equal = |known: StringId| all.bytes(known) == list.bytes(string.id());
+            let first = first_slot(string.hash, stretch.total).saturating_sub(stretch.start);
+            let found = match look_up(stretch.slots, first, string.hash, is_equal) {
+                Err(free) => {
+                    stretch.slots[free] = *string;
+                    self.taken += 1;
+                    None
                 }
-                let is_same = |first: &First| {
-                    let other = tables[first.table as usize];
-                    first.hash == hash
-                        && other.bytes(StringId(first.id)) == table.bytes(StringId(id))
-                };
-                let mut at = hash as usize & (slots.len() - 1);
-                let found = loop {
-                    match slots[at].checked_sub(1) {
-                        None => break None,
-                        Some(found) if is_same(&own.firsts[found as usize]) => break Some(found),
-                        Some(_) => at = (at + 1) & (slots.len() - 1),
+                Ok(Some(known)) => Some(known),
+                // Up to the end of the stretch, all slots are taken.
+                Ok(None) => {
+                    let mut left = self.left.iter();
+                    let known = left.find(|left| left.hash == string.hash && is_equal(left.id()));
+                    let known = known.map(|known| known.id());
+                    if known.is_none() {
+                        self.left.push(*string);
                     }
-                };
-                if let Some(first) = found {
-                    own.repeated.push(Repeated { id, first });
-                    continue;
+                    known
                 }
-                own.firsts.push(First {
-                    hash,
-                    table: number,
-                    id,
-                });
-                slots[at] = own.firsts.len() as u32;
-            }
-        }
-        own.end_table();
-        own
-    }
-
-    fn end_table(&mut self) {
-        self.bounds.push(Bounds {
-            firsts: self.firsts.len(),
-            repeated: self.repeated.len(),
-        });
-    }
-
-    /// Returns the strings of a table that are the first of several equal ones.
-    fn firsts_of(&self, table: usize) -> &[First] {
-        &self.firsts[self.bounds[table].firsts..self.bounds[table + 1].firsts]
-    }
-
-    /// Returns the other strings of a table.
-    fn repeated_of(&self, table: usize) -> &[Repeated] {
-        &self.repeated[self.bounds[table].repeated..self.bounds[table + 1].repeated]
-    }
-
-    /// Returns a hash table of `count` slots, by the low bits of the hashes, because the high bits are equal within a
-    /// shard. A slot contains the index of a first string + 1.
-    fn slots(&self, count: usize) -> Vec<u32> {
-        let mut slots = vec![0; count];
-        for (number, first) in (1..).zip(&self.firsts) {
-            let mut at = first.hash as usize & (count - 1);
-            while slots[at] != 0 {
-                at = (at + 1) & (count - 1);
-            }
-            slots[at] = number;
-        }
-        slots
-    }
-}
-
-/// Returns, for each of the `count` strings of a table, whether it is the first of several equal ones.
-fn first_ids(table: usize, count: usize, shards: &[Shard]) -> Vec<bool> {
-    let mut are_first = vec![false; count];
-    for first in shards.iter().flat_map(|shard| shard.firsts_of(table)) {
-        are_first[first.id as usize] = true;
-    }
-    are_first
-}
-
-/// Returns the other strings of a table, each with the new id of the first equal string.
-fn repeated_ids(table: usize, shards: &[Shard], ids: &[Vec<StringId>]) -> Vec<(u32, StringId)> {
-    let of_shard = |shard| {
-        Shard::repeated_of(shard, table)
-            .iter()
-            .map(move |it| (shard, it))
-    };
-    let repeated = shards.iter().flat_map(of_shard);
-    let with_new = repeated.map(|(shard, repeated)| {
-        let first = shard.firsts[repeated.first as usize];
-        (repeated.id, ids[first.table as usize][first.id as usize])
-    });
-    with_new.collect()
-}
-
-/// Returns the hash table of `count` strings. The high bits of a hash choose both the shard and the position, so that
-/// each shard fills its own range of slots; strings that do not fit there are inserted afterwards.
-fn slots_of(shards: &[Shard], ids: &[Vec<StringId>], count: usize) -> Vec<Slot> {
-    let mut slots = vec![FREE; ((count + 1) * 2).next_power_of_two().max(16)];
-    let total = slots.len();
-    let stretch = (total / shards.len()).max(1);
-    let fill = |(own, shard): (&mut [Slot], &Shard)| {
-        let mut left = Vec::new();
-        for first in &shard.firsts {
-            let id = ids[first.table as usize][first.id as usize];
-            let entry = Slot {
-                hash: first.hash,
-                taken: id.0 + 1,
             };
-            let from = first_slot(first.hash, total) % stretch;
-            let free = own[from..].iter_mut().find(|slot| slot.taken == 0);
-            match free {
-                Some(slot) => *slot = entry,
-                None => left.push(entry),
+            if let Some(first) = found {
+                let id = string.id();
+                self.repeated.push(Repeated { id, first });
             }
         }
-        left
-    };
-    let stretches = slots.par_chunks_mut(stretch).zip(shards);
-    let left: Vec<Vec<Slot>> = stretches.map(fill).collect();
-    for entry in left.into_iter().flatten() {
-        insert(&mut slots, entry);
     }
-    slots
-}
 
-/// Returns a table of the first strings, table after table, without slots.
-fn joined(tables: &[&Strings], first_ids: &[Vec<bool>]) -> Strings {
-    let mut joined = Strings {
-        buffer: Vec::new(),
-        ends: Vec::new(),
-        listed: 0,
-        slots: Vec::new(),
-    };
-    for (table, are_first) in tables.iter().zip(first_ids) {
-        let mut id = 0;
-        for run in are_first.chunk_by(|a, b| a == b) {
-            let ids = id..id + run.len();
-            id = ids.end;
-            if run.first() == Some(&true) {
-                let start = ids
-                    .start
-                    .checked_sub(1)
-                    .map_or(0, |before| table.ends[before]);
-                let shift = joined.buffer.len();
-                let ends = &table.ends[ids];
-                let end = ends.last().copied().unwrap_or(start);
-                joined.buffer.extend_from_slice(&table.buffer[start..end]);
-                joined
-                    .ends
-                    .extend(ends.iter().map(|end| end - start + shift));
-            }
-        }
+    /// The repeated strings with these ids.
+    fn in_range(&self, range: &Range<usize>) -> &[Repeated] {
+        let before = |id: usize| {
+            let is_before = |repeated: &Repeated| (repeated.id.0 as usize) < id;
+            self.repeated.partition_point(is_before)
+        };
+        &self.repeated[before(range.start)..before(range.end)]
     }
-    joined
 }
 
 #[cfg(test)]
@@ -339,27 +308,43 @@ mod tests {
             table(0, 3),
             table(5000, 1),
         ];
-        let others: Vec<&Strings> = others.iter().collect();
         for own in [Strings::default(), table(650, 1)] {
             let mut expected = own.clone();
             let expected_ids: Vec<Vec<StringId>> =
                 others.iter().map(|table| expected.absorb(table)).collect();
-            for bits in [0, 1, 5] {
+            for (bits, most_repeated) in [(0, 1000), (1, 1000), (5, 1000), (0, 0), (5, 0)] {
                 let mut joined = own.clone();
-                assert_eq!(joined.absorb_in_shards(&others, bits), expected_ids);
-                assert!(joined.iter().eq(expected.iter()));
-                assert!(
-                    joined
-                        .iter()
-                        .all(|(id, bytes)| joined.find(bytes) == Some(id))
-                );
+                let ids = joined.absorb_in_shards(others.to_vec(), bits, most_repeated);
+                // Repeated strings are removed: the numbers are those of interning.
+                if most_repeated > 0 {
+                    let ids: Vec<Vec<StringId>> =
+                        ids.iter().map(|ids| ids.iter().collect()).collect();
+                    assert_eq!(ids, expected_ids);
+                    assert!(joined.iter().eq(expected.iter()));
+                }
+                for (table, ids) in others.iter().zip(&ids) {
+                    assert_eq!(table.len(), ids.len());
+                    for ((_, bytes), id) in table.iter().zip(ids.iter()) {
+                        assert_eq!(joined.bytes(id), bytes);
+                        assert_eq!(joined.find(bytes), Some(id));
+                    }
+                }
+                for (id, bytes) in own.iter() {
+                    assert_eq!(joined.find(bytes), Some(id));
+                }
                 assert_eq!(joined.find(b"absent"), None);
                 let next = StringId(joined.len() as u32);
                 assert_eq!(joined.intern(b"absent"), next);
+                assert_eq!(joined.find(b"absent"), Some(next));
             }
             let mut joined = own.clone();
-            assert_eq!(joined.absorb_all(&others), expected_ids);
-            assert!(joined.absorb_all(&[]).is_empty());
+            let ids = joined.absorb_all(others.to_vec());
+            assert!(
+                ids.iter()
+                    .zip(&expected_ids)
+                    .all(|(a, b)| a.iter().eq(b.iter().copied()))
+            );
+            assert!(joined.absorb_all(Vec::new()).is_empty());
             assert!(joined.iter().eq(expected.iter()));
         }
     }

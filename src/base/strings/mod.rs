@@ -1,11 +1,17 @@
 //! Interned strings: each distinct text is stored once and has an id.
 
 mod absorb;
+mod index;
+mod texts;
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// The id of a string in one [`Strings`] table; 0 is always the empty string.
+use super::streaks::Follows;
+use index::{Index, Slot, first_slot};
+use texts::Texts;
+
+/// The number of a string in one [`Strings`] table; 0 is always the empty string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StringId(pub u32);
 
@@ -14,35 +20,36 @@ impl StringId {
     pub const EMPTY: StringId = StringId(0);
 }
 
-/// A table of distinct byte strings in one buffer ([`Strings::intern_first`] may store duplicates). Strings need not be
-/// UTF-8: they are stored exactly, and shown through [`Strings::text`].
+impl Follows for StringId {
+    #[inline]
+    fn after(self, steps: u32) -> StringId {
+        StringId(self.0.wrapping_add(steps))
+    }
+}
+
+/// A table of byte strings, which are distinct but for those that [`Strings::intern_first`] and [`Strings::absorb_all`]
+/// describe. Bytes need not be UTF-8: they are kept exactly, and shown through [`Strings::text`].
 #[derive(Clone)]
 pub struct Strings {
-    buffer: Vec<u8>,
-    ends: Vec<usize>,
-    /// The number of strings in `slots`.
-    listed: usize,
-    /// Hash table with open addressing and linear probing, in the order of the hashes; its length is a power of two.
-    slots: Vec<Slot>,
+    /// The strings before those of `last`, in order of their ids.
+    full: Vec<Texts>,
+    /// The strings that were added last.
+    last: Texts,
+    index: Index,
+    /// Strings that [`Strings::intern_first`] added last, by hash; empty, or of [`RECENT`] slots.
+    recent: Vec<Slot>,
 }
 
-/// An entry of the hash table. Comparing the hashes first avoids most comparisons of bytes.
-#[derive(Clone, Copy)]
-struct Slot {
-    hash: u32,
-    /// String id + 1; 0: the slot is free.
-    taken: u32,
-}
-
-const FREE: Slot = Slot { hash: 0, taken: 0 };
+/// How many of the strings that are not in the index are remembered.
+const RECENT: usize = 1 << 10;
 
 impl Default for Strings {
     fn default() -> Strings {
         let mut strings = Strings {
-            buffer: Vec::new(),
-            ends: Vec::new(),
-            listed: 0,
-            slots: vec![FREE; 16],
+            full: Vec::new(),
+            last: Texts::default(),
+            index: Index::default(),
+            recent: Vec::new(),
         };
         strings.intern(b"");
         strings
@@ -55,6 +62,7 @@ impl std::fmt::Debug for Strings {
     }
 }
 
+#[inline]
 fn hash_bytes(bytes: &[u8]) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(bytes);
@@ -62,25 +70,7 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
     (hasher.finish() >> 20) as u32
 }
 
-/// Returns the index of the first slot for a hash, in a table of `count` slots (a power of two). The order of the slots
-/// is that of the hashes, so that a larger table is filled from its start to its end.
-#[inline]
-fn first_slot(hash: u32, count: usize) -> usize {
-    ((u64::from(hash) * count as u64) >> u32::BITS) as usize
-}
-
-/// Inserts an entry into a table that has room for it.
-#[inline]
-fn insert(slots: &mut [Slot], entry: Slot) {
-    let mask = slots.len() - 1;
-    let mut at = first_slot(entry.hash, slots.len());
-    while slots[at].taken != 0 {
-        at = (at + 1) & mask;
-    }
-    slots[at] = entry;
-}
-
-/// Returns the last part of a path; empty if the path ends in a slash.
+/// The last part of a path; empty if it ends in a slash.
 #[must_use]
 pub(crate) fn base_name(path: &[u8]) -> &[u8] {
     let start = memchr::memrchr(b'/', path).map_or(0, |slash| slash + 1);
@@ -147,74 +137,69 @@ fn is_escape(bytes: &[u8]) -> bool {
 }
 
 impl Strings {
-    /// Returns the number of distinct strings, including the empty one.
+    /// Number of ids, including that of the empty string.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.last.first as usize + self.last.len()
     }
 
     /// Returns `false`: the empty string is always in the table.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// Returns the id of `bytes`; adds them if they are not in the table.
     pub(crate) fn intern(&mut self, bytes: &[u8]) -> StringId {
-        if (self.listed + 1) * 2 > self.slots.len() {
-            self.grow();
-        }
+        self.index.make_room();
         let hash = hash_bytes(bytes);
         match self.look_up(bytes, hash) {
             Ok(known) => known,
-            Err(slot) => self.list(bytes, hash, slot),
+            Err(free) => {
+                let id = self.push(bytes);
+                self.index.fill(free, Slot::of(hash, id));
+                id
+            }
         }
     }
 
-    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most` strings, new strings
-    /// are not entered in the hash table: if they occur again, they get another id. So a million names that occur once
-    /// do not fill the hash table. [`Strings::absorb_all`] merges equal strings.
+    /// Returns the id of `bytes`; adds them if they are not in the table. Of the strings that come after the first
+    /// `most` it remembers the last ones only: if others come again, they get another id. So a million names that occur
+    /// once fill no hash table. [`Strings::absorb_all`] finds what is equal.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
-        if self.ends.len() < most {
+        if self.len() < most {
             return self.intern(bytes);
         }
-        self.look_up(bytes, hash_bytes(bytes))
-            .unwrap_or_else(|_| self.push(bytes))
-    }
-
-    fn list(&mut self, bytes: &[u8], hash: u32, slot: usize) -> StringId {
+        let hash = hash_bytes(bytes);
+        if let Ok(known) = self.look_up(bytes, hash) {
+            return known;
+        }
+        if self.recent.is_empty() {
+            self.recent = vec![Slot::FREE; RECENT];
+        }
+        let at = first_slot(hash, RECENT);
+        if let Some(known) = self.recent[at].id_of(hash)
+            && self.bytes(known) == bytes
+        {
+            return known;
+        }
         let id = self.push(bytes);
-        self.listed += 1;
-        self.slots[slot] = Slot {
-            hash,
-            taken: id.0 + 1,
-        };
+        self.recent[at] = Slot::of(hash, id);
         id
     }
 
     fn push(&mut self, bytes: &[u8]) -> StringId {
-        let id = StringId(self.ends.len() as u32);
-        self.buffer.extend_from_slice(bytes);
-        self.ends.push(self.buffer.len());
-        id
+        if !self.last.has_room(bytes) {
+            let next = Texts::from_id(self.len() as u32);
+            self.full.push(std::mem::replace(&mut self.last, next));
+        }
+        self.last.push(bytes)
     }
 
     /// Returns the id of `bytes`; as error, the index of the free slot for them.
     #[inline]
     fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
-        let mask = self.slots.len() - 1;
-        let mut at = first_slot(hash, self.slots.len());
-        loop {
-            let slot = self.slots[at];
-            if slot.taken == 0 {
-                return Err(at);
-            }
-            let id = StringId(slot.taken.wrapping_sub(1));
-            if slot.hash == hash && self.bytes(id) == bytes {
-                return Ok(id);
-            }
-            at = (at + 1) & mask;
-        }
+        self.index.look_up(hash, |id| self.bytes(id) == bytes)
     }
 
     /// Returns the id of a text; adds it if it is not in the table.
@@ -228,23 +213,21 @@ impl Strings {
         self.look_up(bytes, hash_bytes(bytes)).ok()
     }
 
-    fn grow(&mut self) {
-        let mut grown = vec![FREE; self.slots.len() * 2];
-        for slot in self.slots.iter().filter(|slot| slot.taken != 0) {
-            insert(&mut grown, *slot);
-        }
-        self.slots = grown;
-    }
-
-    /// Returns the bytes of a string; empty if the id is out of range (an id of another table).
+    /// The bytes of a string; empty if the id is out of range (an id of another table).
+    #[inline]
     #[must_use]
     pub fn bytes(&self, id: StringId) -> &[u8] {
-        let index = id.0 as usize;
-        let Some(&end) = self.ends.get(index) else {
-            return &[];
-        };
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        &self.buffer[start..end]
+        match id.0 >= self.last.first {
+            true => self.last.bytes(id),
+            false => self.bytes_in_full(id),
+        }
+    }
+
+    #[inline(never)]
+    fn bytes_in_full(&self, id: StringId) -> &[u8] {
+        let after = self.full.partition_point(|texts| texts.first <= id.0);
+        let texts = after.checked_sub(1).and_then(|at| self.full.get(at));
+        texts.map_or(&[], |texts| texts.bytes(id))
     }
 
     /// Returns the text of a string for display: bytes that are not UTF-8 become `\xNN`.
@@ -255,7 +238,8 @@ impl Strings {
 
     /// Iterates over all ids with their bytes.
     pub fn iter(&self) -> impl Iterator<Item = (StringId, &[u8])> {
-        (0..self.ends.len() as u32).map(|id| (StringId(id), self.bytes(StringId(id))))
+        let all = self.full.iter().chain([&self.last]);
+        all.flat_map(Texts::iter)
     }
 
     /// Adds all strings of `other`; the returned vector maps ids of `other` (its index) to ids of this table.
@@ -266,9 +250,9 @@ impl Strings {
     /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.buffer.capacity()
-            + self.ends.capacity() * size_of::<usize>()
-            + self.slots.capacity() * size_of::<Slot>()) as u64
+        let texts = self.full.iter().chain([&self.last]);
+        let recent = (self.recent.capacity() * size_of::<Slot>()) as u64;
+        texts.map(Texts::memory_bytes).sum::<u64>() + self.index.memory_bytes() + recent
     }
 }
 
@@ -339,19 +323,29 @@ mod tests {
     fn strings_after_the_first_ones_are_equal_once_tables_are_joined() {
         let mut part = Strings::default();
         let names = ["a", "b", "c", "b", "c", "d", "c"];
-        let ids: Vec<_> = names
-            .iter()
-            .map(|name| part.intern_first(name.as_bytes(), 3))
-            .collect();
+        let mut others = 0..;
+        let mut intern = |name: &&str| {
+            let id = part.intern_first(name.as_bytes(), 3);
+            // So many that no name after the first ones is remembered.
+            let count = if part.len() > 3 { 20_000 } else { 0 };
+            for other in others.by_ref().take(count) {
+                part.intern_first(format!("other {other}").as_bytes(), 3);
+            }
+            id
+        };
+        let ids: Vec<_> = names.iter().map(&mut intern).collect();
         assert_eq!(ids[1], ids[3]);
         assert_ne!(ids[2], ids[4]);
+        let again = [part.intern_first(b"e", 3), part.intern_first(b"e", 3)];
+        assert_eq!(again[0], again[1]);
         assert_eq!(part.find(b"c"), None);
         let mut all = Strings::default();
-        let map = &all.absorb_all(&[&part])[0];
-        let joined: Vec<_> = ids.iter().map(|id| map[id.0 as usize]).collect();
+        let map = &all.absorb_all(vec![part])[0];
+        let joined: Vec<_> = (ids.iter())
+            .map(|id| map.get(id.0 as usize).unwrap())
+            .collect();
         assert_eq!(joined[2], joined[4]);
         assert_eq!(joined[2], joined[6]);
-        assert_eq!(all.len(), 5);
         for (id, name) in joined.iter().zip(names) {
             assert_eq!(all.text(*id), name);
             assert_eq!(all.find(name.as_bytes()), Some(*id));

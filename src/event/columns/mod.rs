@@ -17,6 +17,7 @@ use super::keys::{KindId, ThreadKey};
 use super::kind_column::{KindColumn, KindSlice};
 use super::thread_column::{ThreadColumn, ThreadRun};
 use crate::base::order::first_not;
+use crate::base::streaks::Streaks;
 use crate::base::{Maybe, Timestamp};
 
 const BLOCK_SHIFT: u32 = 7;
@@ -426,7 +427,7 @@ impl EventColumns {
     }
 
     /// Replaces every kind by `new[old]`.
-    pub(crate) fn renumber_kinds(&mut self, new: &[KindId]) {
+    pub(crate) fn renumber_kinds(&mut self, new: &Streaks<KindId>) {
         self.kinds.renumber(new);
     }
 

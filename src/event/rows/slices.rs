@@ -1,6 +1,7 @@
 //! Slices of threads and CPUs: begins, ends, slices recorded whole, and measured durations.
 
 use crate::base::StringId;
+use crate::base::streaks::Follows;
 use crate::event::SliceKind;
 use crate::event::family::Family;
 use crate::event::kernel::USER_MODE;
@@ -74,6 +75,16 @@ pub struct Label {
     /// Distinguishes begins with equal names (an irq number, a function's address); 0 if the name is enough. A slice
     /// gets the name of its begin; an end matches by family and key only.
     pub key: u64,
+}
+
+impl Follows for Label {
+    #[inline]
+    fn after(self, steps: u32) -> Label {
+        Label {
+            name: self.name.after(steps),
+            ..self
+        }
+    }
 }
 
 impl Label {

@@ -72,7 +72,7 @@ impl Encoder<'_, '_> {
             .slices
             .labels
             .get(item.slice.label as usize);
-        label.copied().unwrap_or_default()
+        label.unwrap_or_default()
     }
 
     pub(super) fn slice(&mut self, item: &Item) {

@@ -330,7 +330,7 @@ impl<'a> MachinePlans<'a> {
         let trace = kernel.trace;
         // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
         // trace_processor would only use those by number.
-        let is_by_name = |(index, kind): (usize, &EventKind)| {
+        let is_by_name = |(index, kind): (usize, EventKind)| {
             trace.strings.bytes(kind.category) == b"syscalls" && !samples.of(index).is_empty()
         };
         let names = match trace.kinds.iter().enumerate().any(is_by_name) {
@@ -341,7 +341,7 @@ impl<'a> MachinePlans<'a> {
         let is_recorded = |event: &str| {
             trace.kinds.iter().enumerate().any(|(index, kind)| {
                 !samples.of(index).is_empty()
-                    && type_of(trace, kind).is_some_and(|it| it.event == event)
+                    && type_of(trace, &kind).is_some_and(|it| it.event == event)
             })
         };
         let mut next = ftrace_event::FIRST_DESCRIBED;
@@ -353,7 +353,7 @@ impl<'a> MachinePlans<'a> {
                     ..KindPlan::default()
                 };
             }
-            let typed = type_of(trace, kind).filter(|event_type| {
+            let typed = type_of(trace, &kind).filter(|event_type| {
                 let is_whole = event_type
                     .other_end()
                     .is_none_or(|other| is_recorded(&other));

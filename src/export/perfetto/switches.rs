@@ -185,7 +185,7 @@ pub(super) fn extra_candidates(
     candidates.derives = trace
         .kinds
         .iter()
-        .map(|kind| possibly_derived(trace, kind))
+        .map(|kind| possibly_derived(trace, &kind))
         .collect();
     candidates.of_slices();
     candidates.of_counters();

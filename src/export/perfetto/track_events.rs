@@ -382,7 +382,7 @@ impl<'a> Encoder<'a> {
         };
         let slices = &self.context.trace.slices;
         let label = slices.labels.get(label as usize);
-        let label = label.copied().unwrap_or_default();
+        let label = label.unwrap_or_default();
         let open = self.open(mark.time, track, track_event::SLICE_BEGIN);
         self.category(label.category);
         self.name(label.name);

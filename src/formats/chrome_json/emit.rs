@@ -8,12 +8,12 @@ use rustc_hash::FxHashMap;
 
 use super::counters::SeriesKey;
 use super::event::RawEvent;
+use super::names::{MOST_NAMES, Named, Names};
 use super::numbers::Micros;
 use super::people::{Ident, MetadataEvent, Pair, PartPeople};
 use super::scan::{Members, Quoted, Raw};
 use super::text::{plain, shown};
 use super::walk::{Border, Form, Found, Walk};
-use crate::base::by_string::ByString;
 use crate::base::strings::exact_bytes;
 use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
@@ -114,19 +114,7 @@ pub(super) fn emit(
     Ok(emitter.finish(end))
 }
 
-/// Number of strings of a part after which names are no longer entered in the hash table: so many names are mostly
-/// unique ("frame 123456"), and each name takes less memory if it is not entered.
-const MOST_NAMES: usize = 1 << 13;
-
-/// The label and the kinds for an event's category and name in a part.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
-    pub(super) label: u32,
-    /// The kind of points, and the kind of events that are drawn in another form.
-    kinds: [Maybe<u32>; 2],
-}
-
-/// An event and the values of its members.
+/// An event with what its members mean.
 #[derive(Clone, Copy)]
 pub(super) struct Event<'e, 'a> {
     pub(super) at: usize,
@@ -145,9 +133,8 @@ pub(super) struct Emitter<'f> {
     bytes: &'f [u8],
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
-    /// Labels and kinds by name and category.
-    names: ByString<StringId, Named>,
-    /// In our own exports: labels of slices whose arguments state another kind than their category implies.
+    names: Names,
+    /// Labels of slices that say another kind than their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
 }
@@ -176,7 +163,7 @@ impl<'f> Emitter<'f> {
                 members: Vec::new(),
             },
             last_category: (Raw::None, StringId::EMPTY),
-            names: ByString::default(),
+            names: Names::default(),
             labels_by_kind: FxHashMap::default(),
             all_series: FxHashMap::default(),
         }
@@ -382,8 +369,8 @@ impl<'f> Emitter<'f> {
             }
             b'E' => {
                 let mut event = event;
-                // The category and name of an end may be empty: then it matches any begin.
-                let label = self.named(event.category, event.name).label;
+                // What the end says of its begin, which may be nothing.
+                let label = self.label(event.category, event.name);
                 if event.name == StringId::EMPTY {
                     event.name = self.out.columns.strings.intern_text(NAMELESS_END);
                 }
@@ -430,27 +417,32 @@ impl<'f> Emitter<'f> {
     /// Adds an event; returns its index and the label of its category and name.
     #[inline]
     pub(super) fn push(&mut self, event: &Event<'_, 'f>, role: Role) -> (u32, u32) {
-        let index = usize::from(role != Role::Instant);
-        let named = self.named(event.category, event.name);
-        let kind = match named.kinds.get(index).and_then(|kind| kind.get()) {
-            Some(kind) => KindId(kind),
-            None => self.new_kind(event.category, event.name, role),
+        let known = self.names.get(event.name, event.category);
+        let kind = known.and_then(|known| known.kind(role));
+        let (label, kind) = match (known, kind) {
+            (Some(known), Some(kind)) => (known.label, kind),
+            _ => self.new_kind(event.category, event.name, role, known),
         };
         let columns = &mut self.out.columns;
-        let event = (columns.events).push(event.time, event.at as u64, kind, event.thread);
-        (event, named.label)
+        let place = event.at as u64;
+        let event = (columns.events).push(event.time, place, KindId(kind), event.thread);
+        (event, label)
     }
 
-    /// Returns the label and the kinds for a category and a name.
+    /// Returns the label of a category and a name.
     #[inline]
-    pub(super) fn named(&mut self, category: StringId, name: StringId) -> Named {
+    pub(super) fn label(&mut self, category: StringId, name: StringId) -> u32 {
         match self.names.get(name, category) {
-            Some(named) => named,
-            None => self.new_name(category, name),
+            Some(named) => named.label,
+            None => {
+                let named = Named::of_label(self.new_label(category, name));
+                self.names.set(name, category, named);
+                named.label
+            }
         }
     }
 
-    fn new_name(&mut self, category: StringId, name: StringId) -> Named {
+    fn new_label(&mut self, category: StringId, name: StringId) -> u32 {
         let columns = &mut self.out.columns;
         let kind = match self.source.is_ours {
             true => SliceKind::implied(columns.strings.bytes(category), Nesting::Nested),
@@ -463,32 +455,28 @@ impl<'f> Emitter<'f> {
             category,
             key: 0,
         });
-        let named = Named {
-            label: columns.labels.len() as u32 - 1,
-            kinds: [Maybe::NONE; 2],
-        };
-        if (name.0 as usize) < MOST_NAMES {
-            self.names.set(name, category, named);
-        }
-        named
+        columns.labels.len() as u32 - 1
     }
 
-    fn new_kind(&mut self, category: StringId, name: StringId, role: Role) -> KindId {
+    /// Adds a kind for a category and a name, of which nothing or the label is `known`; returns the label and the kind.
+    fn new_kind(
+        &mut self,
+        category: StringId,
+        name: StringId,
+        role: Role,
+        known: Option<Named>,
+    ) -> (u32, u32) {
+        let known = known.unwrap_or_else(|| Named::of_label(self.new_label(category, name)));
         let columns = &mut self.out.columns;
-        let kind = KindId(columns.kinds.len() as u32);
+        let kind = columns.kinds.len() as u32;
         columns.kinds.push(EventKind {
             name,
             category,
             role,
             is_probe: ProbeGroup::of(columns.strings.bytes(category)).is_some(),
         });
-        if let Some(mut named) = self.names.get(name, category)
-            && let Some(own) = named.kinds.get_mut(usize::from(role != Role::Instant))
-        {
-            *own = Maybe::from(Some(kind.0));
-            self.names.set(name, category, named);
-        }
-        kind
+        self.names.set(name, category, known.with_kind(role, kind));
+        (known.label, kind)
     }
 
     /// Adds a moment whose id other recordings may also contain: the middle between the request (`issue_ts`) and the

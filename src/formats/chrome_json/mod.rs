@@ -25,6 +25,7 @@ mod facts;
 mod head;
 mod ids;
 mod metadata;
+mod names;
 mod numbers;
 mod own;
 mod people;

@@ -48,7 +48,7 @@ impl<'f> Emitter<'f> {
             return label;
         }
         let stated = self.stated_slice_kind(event);
-        let of_category = self.out.columns.labels.get(label as usize).copied();
+        let of_category = self.out.columns.labels.get(label as usize);
         let (Some(kind), Some(of_category)) = (stated, of_category) else {
             return label;
         };

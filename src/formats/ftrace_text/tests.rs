@@ -30,7 +30,7 @@ fn a_seed_kprobe_pair_has_equal_keys_and_its_functions_name() {
     assert_eq!(lane.marks.len(), 2);
     let (begin, end) = (lane.marks[0], lane.marks[1]);
     assert_eq!((begin.op(), end.op()), (MarkOp::Begin, MarkOp::End));
-    let labels = [begin, end].map(|mark| lane.labels[mark.label() as usize]);
+    let labels = [begin, end].map(|mark| lane.labels.get(mark.label() as usize).unwrap());
     assert_eq!(labels[0].key, labels[1].key);
     assert_eq!(labels[0].family, crate::event::family::Family::Kprobes);
     assert_eq!(lane.strings.bytes(labels[0].name), b"do_sys_open");
@@ -94,7 +94,11 @@ fn atrace_marks_are_slices_and_counters() {
     );
     let lane = &parts[0];
     assert_eq!(lane.marks.len(), 2);
-    let name = lane.labels[lane.marks[0].label() as usize].name;
+    let name = lane
+        .labels
+        .get(lane.marks[0].label() as usize)
+        .unwrap()
+        .name;
     assert_eq!(lane.strings.bytes(name), b"draw frame");
     assert_eq!(lane.samples[0].value, 42.0);
     assert_eq!(lane.series[0].scope, SeriesScope::Thread(ThreadKey(9)));
@@ -198,7 +202,12 @@ fn raw_fields_feed_the_same_pairs_and_runs() {
     );
     let lane = &parts[0];
     assert_eq!(lane.marks.len(), 2);
-    let labels = [0, 1].map(|at: usize| lane.labels[lane.marks[at].label() as usize].key);
+    let labels = [0, 1].map(|at: usize| {
+        lane.labels
+            .get(lane.marks[at].label() as usize)
+            .unwrap()
+            .key
+    });
     assert_eq!(labels, [59, 59]);
     assert_eq!(lane.switches[0].next, ThreadKey(7));
     assert_eq!(
@@ -272,7 +281,7 @@ fn a_function_whose_entry_lies_behind_its_first_instruction_is_paired() {
          cat-10      [001] ...1.    69.3: out: (ksys_read+0x6b/0xf0 <- vfs_read) ret=100\n",
     );
     let lane = &parts[0];
-    let label = |at: usize| &lane.labels[lane.marks[at].label() as usize];
+    let label = |at: usize| lane.labels.get(lane.marks[at].label() as usize).unwrap();
     assert_eq!(lane.strings.bytes(label(0).name), b"vfs_read");
     assert_eq!(label(0).key, label(2).key);
     assert_ne!(label(0).key, label(1).key);

@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
@@ -478,7 +479,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the label with the names of `label` and another kind.
     pub(super) fn label_of_kind(&mut self, label: u32, kind: SliceKind) -> u32 {
         let labels = &mut self.out.labels;
-        let Some(&named) = labels.get(label as usize) else {
+        let Some(named) = labels.get(label as usize) else {
             return label;
         };
         if named.kind == kind {
@@ -533,7 +534,12 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 }
 
-fn push_label(labels: &mut Vec<Label>, kind: SliceKind, category: StringId, name: StringId) -> u32 {
+fn push_label(
+    labels: &mut Streaks<Label>,
+    kind: SliceKind,
+    category: StringId,
+    name: StringId,
+) -> u32 {
     labels.push(Label {
         family: Family::Durations,
         kind,

@@ -93,7 +93,7 @@ fn check_small(bytes: Vec<u8>) -> Gathered {
     let part = &opened.parts[0];
     let ops: Vec<MarkOp> = part.marks.iter().map(|mark| mark.op()).collect();
     assert_eq!(ops, vec![MarkOp::Begin, MarkOp::End]);
-    let label = part.labels[part.marks[0].label() as usize];
+    let label = part.labels.get(part.marks[0].label() as usize).unwrap();
     assert_eq!(part.strings.text(label.name), "paint");
     let times: Vec<i64> = (0..3).map(|event| part.events.time(event).0).collect();
     assert_eq!(times, vec![7000, 9000, 12000]);

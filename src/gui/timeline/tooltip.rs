@@ -116,7 +116,7 @@ fn parts_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> Option<Stri
         LaneKind::Summary(_, Summarised::Fullness) => Some("busy".to_owned()),
         LaneKind::Profile { .. } => Some(match names.get(part).copied().flatten() {
             Some(label) => {
-                let label = trace.slices.labels.get(label as usize).copied();
+                let label = trace.slices.labels.get(label as usize);
                 trace.text(label.unwrap_or_default().name).into_owned()
             }
             None => "others".to_owned(),

@@ -147,9 +147,7 @@ impl Source<'_> {
         match (self.shape.what, self.shape.by) {
             (What::Slices, GroupBy::Name) => {
                 let label = self.shape.labels.firsts.get(group as usize);
-                let label = label
-                    .and_then(|&at| self.trace.slices.labels.get(at as usize))
-                    .copied();
+                let label = label.and_then(|&at| self.trace.slices.labels.get(at as usize));
                 let label = label.or_else(|| sample.map(|id| self.trace.slices.label(id)));
                 Key {
                     name: label.map(|label| (label.name, label.category)),

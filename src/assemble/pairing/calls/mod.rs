@@ -21,6 +21,7 @@ use rustc_hash::FxHashMap;
 
 use super::super::labels::LabelPairs;
 use super::row::{OVER, Row};
+use crate::base::streaks::Streaks;
 use crate::base::{StringId, Strings};
 use crate::event::family::Family;
 use crate::event::kernel::USER_MODE;
@@ -35,7 +36,7 @@ use twins::{NamedCall, Votes};
 /// The labels, pairs and strings that [`Calls::new`] reads.
 #[derive(Clone, Copy)]
 pub(super) struct CallSource<'a> {
-    pub(super) labels: &'a [SliceLabel],
+    pub(super) labels: &'a Streaks<SliceLabel>,
     pub(super) pairs: &'a LabelPairs,
     pub(super) strings: &'a Strings,
     /// The machine whose numbers raw calls have, if the file states it.
@@ -50,14 +51,14 @@ impl Calls {
         rows_of: impl Fn(&T, &mut Vec<Row>) + Sync,
     ) -> Calls {
         let native = from.abi.unwrap_or_default();
-        let is_of_calls = |label: &SliceLabel| {
+        let is_of_calls = |(label, _): (SliceLabel, usize)| {
             let family = label.family;
             matches!(
                 family,
                 Family::Syscalls | Family::RawSyscalls | Family::Uprobes
             )
         };
-        if !from.labels.iter().any(is_of_calls) {
+        if !from.labels.streaks().any(is_of_calls) {
             // A recording of programs may have millions of labels.
             return Calls::none(native);
         }
@@ -78,11 +79,11 @@ impl Calls {
         let has_raw = kinds.iter().any(is_raw);
         let mut named: FxHashMap<u32, NamedCall> = FxHashMap::default();
         let all = from.labels.iter().zip(&from.pairs.numbers).zip(&kinds);
-        for (((label, &pair), kind), number) in all.zip(0..) {
+        for (((label, pair), kind), number) in all.zip(0..) {
             let is_begin = label.name != StringId::EMPTY;
             if let (Some(Kind::Named(_)), true) = (kind, is_begin) {
                 let name = || String::from_utf8_lossy(from.strings.bytes(label.name));
-                let entry = named.entry(pair);
+                let entry = named.entry(pair.0);
                 entry.or_insert_with(|| NamedCall {
                     label: number,
                     name: name().into_owned(),
@@ -92,13 +93,13 @@ impl Calls {
         // Ends have no names of their own.
         for ((label, pair), kind) in from.labels.iter().zip(&from.pairs.numbers).zip(&mut kinds) {
             if let (Some(Kind::Named(traits)), true) = (kind, label.name == StringId::EMPTY)
-                && let Some(call) = named.get(pair)
+                && let Some(call) = named.get(&pair.0)
             {
                 *traits = Traits::of(&call.name);
             }
         }
         let mut calls = Calls {
-            pairs: from.pairs.numbers.clone(),
+            pairs: from.pairs.numbers.iter().map(|pair| pair.0).collect(),
             native,
             has_twins: false,
             is_complete: false,

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::export::shared::arguments::LongText;
+use crate::trace::SliceLabel;
 use crate::trace::packed::Packed;
 
 fn row(name: &str, start: i64, end: i64) -> (String, u64, i64, i64) {
@@ -180,7 +181,8 @@ fn names_that_no_record_holds_are_cut_and_counted() {
     let trace = std::sync::Arc::make_mut(&mut source.trace);
     let long = "n".repeat(40_000);
     let name = trace.strings.intern_text(&long);
-    trace.slices.labels[0].name = name;
+    let label = trace.slices.labels.get(0).unwrap();
+    trace.slices.labels.set(0, SliceLabel { name, ..label });
     let (again, summary) = encoded(folder.path(), &source);
     assert!(
         summary

@@ -121,7 +121,8 @@ fn objects_keep_their_time_where_what_they_followed_is_left_out() {
     });
     let times = |loaded: &LoadedTrace| -> Vec<(String, i64)> {
         let trace = &loaded.trace;
-        let is_object = |row: EventRow| trace.kinds[row.kind.index()].role == Role::PointerName;
+        let is_object =
+            |row: EventRow| trace.kinds.get(row.kind.index()).unwrap().role == Role::PointerName;
         let events = (0..trace.events.len() as u32).map(|id| trace.events.get(EventId(id)));
         let objects = events.filter(|event| is_object(event.row));
         let mut rows: Vec<_> = objects

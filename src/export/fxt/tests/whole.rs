@@ -165,7 +165,7 @@ fn names_of_ends(loaded: &LoadedTrace) -> Vec<(i64, String, String)> {
     let mut ends: Vec<_> = slices
         .filter_map(|slice| {
             let event = trace.events.get(slice.finish?);
-            let kind = &trace.kinds[event.row.kind.index()];
+            let kind = trace.kinds.get(event.row.kind.index()).unwrap();
             let text = |id| trace.text(id).into_owned();
             Some((event.row.time.0, text(kind.category), text(kind.name)))
         })
@@ -227,7 +227,7 @@ fn ends_say_what_they_end() {
         let mut end_count = 0;
         for slice in (0..trace.slices.len() as u32).map(|row| trace.slices.get(SliceId(row))) {
             let Some(finish) = slice.finish else { continue };
-            let kind = &trace.kinds[trace.events.kind(finish).index()];
+            let kind = trace.kinds.get(trace.events.kind(finish).index()).unwrap();
             let label = trace.slices.label(slice.id);
             let said = [kind.category, kind.name].map(|id| trace.text(id));
             let expected = [label.category, label.name].map(|id| trace.text(id));

@@ -1,0 +1,121 @@
+//! What the names of a part's events stand for: of its first names all, of later ones those that came last.
+//!
+//! Names that are so many are mostly unique ("frame 123456"), or come again soon, as that of an end does. Each costs less
+//! if hardly anything is kept to find it again; merging the parts finds what is equal.
+
+use crate::base::by_string::ByString;
+use crate::base::{Maybe, StringId};
+use crate::event::Role;
+
+/// Strings of a part beyond which only the last names are remembered.
+pub(super) const MOST_NAMES: usize = 1 << 13;
+/// How many of those.
+const RECENT: usize = 1 << 10;
+
+/// What an event's category and name stand for in a part.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    pub(super) label: u32,
+    /// Kinds of points, and of what is drawn otherwise.
+    kinds: [Maybe<u32>; 2],
+}
+
+impl Named {
+    /// Returns a label without kinds.
+    pub(super) fn of_label(label: u32) -> Named {
+        Named {
+            label,
+            kinds: [Maybe::NONE; 2],
+        }
+    }
+
+    /// Returns the kind of events with a role, if there is one.
+    #[inline]
+    pub(super) fn kind(&self, role: Role) -> Option<u32> {
+        let [points, others] = self.kinds;
+        match role {
+            Role::Instant => points.get(),
+            _ => others.get(),
+        }
+    }
+
+    /// Returns the same with the kind of events with a role.
+    pub(super) fn with_kind(self, role: Role, kind: u32) -> Named {
+        let [points, others] = self.kinds;
+        let kinds = match role {
+            Role::Instant => [Maybe::new(kind), others],
+            _ => [points, Maybe::new(kind)],
+        };
+        Named { kinds, ..self }
+    }
+}
+
+/// What the names stand for, by name and category.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    first: ByString<StringId, Named>,
+    /// Empty, or of so many entries; a name has its place by its number.
+    recent: Vec<Option<Recent>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    name: StringId,
+    category: StringId,
+    named: Named,
+}
+
+impl Names {
+    /// Returns what a name and a category stand for, if it is remembered.
+    #[inline]
+    pub(super) fn get(&self, name: StringId, category: StringId) -> Option<Named> {
+        if (name.0 as usize) < MOST_NAMES {
+            return self.first.get(name, category);
+        }
+        let recent = self.recent.get(name.0 as usize % RECENT).copied()?;
+        let recent = recent.filter(|recent| recent.name == name && recent.category == category);
+        recent.map(|recent| recent.named)
+    }
+
+    /// Remembers what a name and a category stand for.
+    pub(super) fn set(&mut self, name: StringId, category: StringId, named: Named) {
+        if (name.0 as usize) < MOST_NAMES {
+            return self.first.set(name, category, named);
+        }
+        if self.recent.is_empty() {
+            self.recent = vec![None; RECENT];
+        }
+        if let Some(recent) = self.recent.get_mut(name.0 as usize % RECENT) {
+            *recent = Some(Recent {
+                name,
+                category,
+                named,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_names_are_remembered_and_later_ones_for_a_while() {
+        let mut names = Names::default();
+        let category = StringId(1);
+        let count = MOST_NAMES as u32 + 3000;
+        for name in 0..count {
+            names.set(StringId(name), category, Named::of_label(name));
+        }
+        let label = |name: u32| {
+            let named = names.get(StringId(name), category);
+            named.map(|named| named.label)
+        };
+        assert_eq!(label(0), Some(0));
+        assert_eq!(label(8191), Some(8191));
+        assert_eq!(label(8192), None);
+        assert_eq!(label(count - 1), Some(count - 1));
+        assert_eq!(label(count - 1000), Some(count - 1000));
+        assert!(names.get(StringId(count - 1), StringId(2)).is_none());
+    }
+}
