@@ -10,7 +10,6 @@ use crate::base::numbered::{Named, Numbered};
 use crate::base::streaks::{Follows, Streaks};
 use crate::event::family::{Family, Matching};
 use crate::event::kernel::ANY_KEY;
-use crate::event::slice_kind::SliceKind;
 use crate::event::{Label, Mark, MarkOp};
 use crate::trace::{LabelId, SliceLabel};
 

@@ -15,8 +15,8 @@ use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Nanos, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
-    Complete, Directory, EventKind, Gap, KindId, Lane, LoneBegins, PartColumns, Role, Seam,
-    SeriesScope, Ties, WholeRun, WholeState,
+    Complete, Directory, EventKind, Gap, KindId, Lane, LoneBegins, PartColumns, Seam, SeriesScope,
+    Ties, WholeRun, WholeState,
 };
 use crate::trace::{Events, LabelId, Segment, SliceLabel};
 

@@ -63,11 +63,6 @@ impl<T: Named> Numbered<T> {
         (number, 1)
     }
 
-    /// Adds an item that no number is asked for.
-    pub(crate) fn push(&mut self, item: T) {
-        self.all.push(item);
-    }
-
     /// The items by their numbers.
     pub(crate) fn into_items(self) -> Streaks<T> {
         self.all

@@ -15,7 +15,7 @@ use super::scan::{Members, Quoted, Raw};
 use super::text::{plain, shown};
 use super::walk::{Border, Form, Found, Walk};
 use crate::base::strings::exact_bytes;
-use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
+use crate::base::{Job, Location, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::kernel::ProbeGroup;
 use crate::event::part::ClockMark;

@@ -303,7 +303,6 @@ pub(super) fn block_text(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> St
                 .slices
                 .labels
                 .get(block.label as usize)
-                .copied()
                 .unwrap_or_default();
             trace.text(label.name).into_owned()
         }
