@@ -479,7 +479,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-a
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: ~/.local)' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: $XDG_DATA_HOME, else ~/.local/share)' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
 bash\t''
 zsh\t''

@@ -552,21 +552,6 @@ fn a_thread_that_executes_a_64_bit_program_does_not_rename_the_32_bit_calls_befo
     assert_eq!(length(6605, "syscall 9999"), Some(0));
 }
 
-/// A 64-bit program makes calls by `int 0x80`, whose numbers are those of the 32-bit table: only the others have named
-/// events beside them.
-#[test]
-fn calls_by_another_table_than_the_programs_are_not_named_by_its_own() {
-    let slices = slices(&case("ftrace_text/int80-in-64-bit.ftrace.txt.zst"));
-    let count = |name: &str| slices.iter().filter(|slice| slice.name == name).count();
-    for wrong in ["semget", "lstat", "writev"] {
-        assert_eq!(count(wrong), 0, "{wrong}");
-    }
-    for number in [64, 20, 6] {
-        assert_eq!(count(&format!("syscall {number}")), 20, "{number}");
-    }
-    assert_eq!(count("getppid"), 20);
-}
-
 #[test]
 fn the_execve_of_a_thread_ends_on_that_thread() {
     // 6607 executes a program and is 6606 from then on: 494218 us to 495347 us.

@@ -6,8 +6,9 @@
 //! begins ends there: which thread ran in the hole is unknown. If a switch takes off another thread than the one that
 //! ran, or if another thread recorded events before it, switches are missing: the mismatch is counted. The open run then
 //! lasted at least until its thread's last event before those of others: it ends there, in an unknown state and
-//! unfinished. The thread that is taken off has run since the first of its events that directly precede the switch,
-//! without an event of another thread between them.
+//! unfinished. (In files that do not show who was on a CPU, such as FXT, it ends at the switch.) The thread that is taken
+//! off has run since the first of its events that directly precede the switch, without an event of another thread
+//! between them.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see

@@ -196,6 +196,7 @@ pub(crate) fn runs_of_cpu(
         });
         let since = since.or(seen.prev_since);
         if is_open {
+            let seen = witness.sees().then_some(seen);
             all.end(row, seen);
         }
         if let Some(start) = since.filter(|&start| start < row.time)
@@ -220,7 +221,7 @@ pub(crate) fn runs_of_cpu(
             _ if !is_open => {}
             (Some(left), lost) if lost.is_none_or(|lost| left < lost) => all.leave_unseen(seen),
             (_, Some(lost)) => all.lose_in_hole(lost),
-            _ => all.open = Some(seen),
+            _ => all.open = witness.sees().then_some(seen),
         }
     }
     let sightings = seen_threads.into_all().into_iter();
@@ -233,14 +234,15 @@ pub(crate) fn runs_of_cpu(
 }
 
 impl CpuRuns {
-    /// Ends the latest run with a switch; `seen` is what the events before it show.
-    fn end(&mut self, row: &SwitchRow, seen: Witnessed) {
+    /// Ends the latest run with a switch. `seen` is what the events before it show; `None` if the file does not show who
+    /// was on the CPU: the run then lasts until the switch, whoever that takes off.
+    fn end(&mut self, row: &SwitchRow, seen: Option<Witnessed>) {
         let runs = &mut self.runs;
         let Some(last) = runs.ends.len().checked_sub(1) else {
             return;
         };
         let thread = Some(ThreadId(runs.threads[last]));
-        if thread == row.prev && seen.left_by.is_none() {
+        if thread == row.prev && seen.is_none_or(|seen| seen.left_by.is_none()) {
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
             // A switch that records only runs has no state: if one followed, the file has another switch for it.
             if row.content != SwitchContent::Runs {
@@ -252,7 +254,7 @@ impl CpuRuns {
         // unknown.
         let is_only_an_end = row.prev == row.next && row.prev == Some(ThreadId::IDLE);
         self.mismatches += u64::from(!is_only_an_end);
-        if row.prev.is_some() && !is_only_an_end {
+        if let Some(seen) = seen.filter(|_| row.prev.is_some() && !is_only_an_end) {
             self.leave_unseen(seen);
         } else if thread == row.next {
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
@@ -358,6 +360,10 @@ mod tests {
     struct OfTwoPairs;
 
     impl Witness for OfTwoPairs {
+        fn sees(&self) -> bool {
+            true
+        }
+
         fn between(&self, first: &SwitchRow, second: &SwitchRow, _: &mut Sightings) -> Witnessed {
             let of = |seen_until, left_by, prev_since| Witnessed {
                 seen_until,
@@ -414,13 +420,13 @@ mod tests {
         let all = runs_of_cpu(CpuId(2), &rows, source, &NoWitness);
         let runs = &all.runs;
         assert_eq!(runs.starts, vec![3, 10, 30, 40, 45]);
-        // The runs of 7 and 9 left at an unknown time: nothing shows that they lasted.
-        assert_eq!(runs.ends, vec![10, 20, 30, 40, i64::MAX]);
+        assert_eq!(runs.ends, vec![10, 20, 40, 45, i64::MAX]);
         assert_eq!(runs.threads, vec![5, 6, 7, 9, 9]);
         assert_eq!(all.mismatches, 2);
         let running = To::new(ThreadState::Running, Some(2));
         let lost = To::stops_running_on(2);
-        let changes = vec![(5, 3, running), (7, 30, lost), (9, 40, lost)];
+        // A thread that ran on the CPU continues to run on it: that is not a change of state.
+        let changes = vec![(5, 3, running), (7, 40, lost)];
         assert_eq!(shown(&all.changes), changes);
         assert_eq!(
             runs.end_states[1..4],

@@ -65,6 +65,9 @@ impl Sightings {
 /// A source of information about the threads on a CPU besides its switches. Each function adds the threads that were
 /// seen there to `seen`.
 pub(crate) trait Witness {
+    /// Returns whether events show which thread was on the CPU.
+    fn sees(&self) -> bool;
+
     /// Returns the evidence about the time between two successive switches. If the second takes off the thread that the
     /// first brought, switches are only missing where another thread recorded an event between them.
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed;
@@ -81,6 +84,10 @@ pub(crate) trait Witness {
 pub(crate) struct NoWitness;
 
 impl Witness for NoWitness {
+    fn sees(&self) -> bool {
+        false
+    }
+
     fn between(&self, _: &SwitchRow, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
         Witnessed::default()
     }
@@ -251,6 +258,10 @@ impl Stretch<'_> {
 }
 
 impl Witness for CpuEvents<'_> {
+    fn sees(&self) -> bool {
+        !self.lanes.events.is_empty()
+    }
+
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         let mut witnessed = Witnessed::default();
         let events = match first.next == second.prev {

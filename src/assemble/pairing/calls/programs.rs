@@ -113,36 +113,9 @@ impl Calls {
         }
         for Program { calls: own, stated } in self.programs(calls) {
             let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], stated);
-            modes[own.clone()].fill(mode);
-            if is_twin[own.clone()].contains(&true) {
-                self.doubt_lone_calls(own, calls, is_twin, &mut modes);
-            }
+            modes[own].fill(mode);
         }
         modes
-    }
-
-    /// Takes the table from raw calls without the named mark that such calls usually have, in a program whose other raw
-    /// calls have theirs: a 64-bit program can make calls with the numbers of the 32-bit table (`int 0x80`).
-    fn doubt_lone_calls(
-        &self,
-        own: Range<usize>,
-        calls: &[Row],
-        is_twin: &[bool],
-        modes: &mut [Option<Mode>],
-    ) {
-        let mut is_lone = false;
-        for at in own {
-            let Some(Kind::Raw(raw)) = self.kind(calls[at]) else {
-                continue;
-            };
-            if !calls[at].is_end() {
-                is_lone = !is_twin[at] && raw.twin.is_some_and(|twin| twin.is_usual);
-            }
-            if is_lone {
-                modes[at] = None;
-            }
-            is_lone &= !calls[at].is_end();
-        }
     }
 
     /// Returns the table of the raw calls of one program; `stated` is the table that the `execve` before or after shows.
