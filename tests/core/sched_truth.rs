@@ -682,30 +682,6 @@ fn runs_beside_a_cpu_without_switches_survive_fxt() {
     assert_eq!(stats(&again), stats(&file));
 }
 
-/// Preempted, but it recorded events of its own before it was switched off again: it did not wait all the time.
-#[test]
-fn a_thread_whose_own_events_come_after_it_left_did_not_wait() {
-    let folder = tempfile::tempdir().unwrap();
-    for left_as in ["R", "R+"] {
-        let text = [
-            HEAD.to_owned(),
-            switch(0, "5.000100", (7, left_as), 8),
-            waking(0, "5.000200", (8, "d..2."), 20),
-            waking(0, "5.000300", (7, "d..2."), 21),
-            waking(0, "5.000500", (8, "d..2."), 22),
-            switch(0, "5.000900", (9, "S"), 7),
-            switch(0, "5.001000", (7, "S"), 9),
-        ]
-        .concat();
-        let file = written(folder.path(), "own.ftrace", &text);
-        for file in [file.clone(), as_fxt(folder.path(), &file)] {
-            let states = states_of(&file, "7");
-            let after = states.iter().find(|row| row.0 == 5_000_100_000).unwrap();
-            assert_eq!(after.2, "unknown", "{left_as} {file}: {states:?}");
-        }
-    }
-}
-
 /// Switches are missing although no loss is recorded: a thread left when another one was seen on its CPU.
 #[test]
 fn events_of_another_thread_end_a_run_whose_switch_is_missing() {

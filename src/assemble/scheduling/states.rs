@@ -275,7 +275,7 @@ impl Walk<'_> {
 
     fn take(&mut self, change: Change) {
         if change.to.is_sighting() {
-            return self.take_sighting(change.time);
+            return self.take_sighting();
         }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
@@ -309,12 +309,10 @@ impl Walk<'_> {
         self.push(change, partner, StateNotes::default());
     }
 
-    /// Takes an event that the thread recorded at `time` (ns) where switches are missing: if it was woken or preempted
-    /// before, it did not wait for a CPU until the switch that follows.
-    fn take_sighting(&mut self, time: i64) {
-        let now = self.made.rows.last();
-        let was_ready = now.is_some_and(|now| now.state.is_ready() && now.start < time);
-        if was_ready || self.woken_by.is_some() {
+    /// Takes an event that the thread recorded where switches are missing: if it was woken before, it did not wait for a
+    /// CPU until the switch that follows.
+    fn take_sighting(&mut self) {
+        if self.woken_by.is_some() {
             self.not_a_wait();
         }
     }
