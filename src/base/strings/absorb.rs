@@ -113,7 +113,7 @@ impl Strings {
     /// Takes over the lists of another table, with ids after those of this one. They are not in the index yet.
     fn append(&mut self, table: Strings) {
         for mut texts in table.full.into_iter().chain([table.last]) {
-            let last = std::mem::replace(&mut self.last, Texts::default());
+            let last = std::mem::take(&mut self.last);
             texts.first = last.first + last.len() as u32;
             self.full.push(last);
             self.last = texts;
