@@ -73,8 +73,13 @@ fn against_trace_cmd_a_recording_is_read_by_trace_cmd() {
         assert!(theirs.status.success(), "{}", words(&theirs));
         let theirs = String::from_utf8_lossy(&theirs.stdout).into_owned();
         let ours = stdout(&["report", "-t", "--no-flags", path]);
+        // trace-cmd 3.1.6 has older letters for two states; ours are the kernel's (docs/report.md).
+        let letters = |line: &str| {
+            line.replace("] X ==>", "] Z ==>")
+                .replace("] W ==>", "] I ==>")
+        };
         for (ours, theirs) in ours.lines().zip(theirs.lines()) {
-            assert_eq!(ours, theirs);
+            assert_eq!(letters(ours), letters(theirs));
         }
         assert_eq!(ours.lines().count(), theirs.lines().count());
         let listed = Command::new("trace-cmd")
