@@ -33,6 +33,7 @@ pub(crate) mod task;
 pub mod time;
 pub(crate) mod time_order;
 pub(crate) mod trace_id;
+pub(crate) mod user_folder;
 pub(crate) mod visible;
 
 pub use byte_order::{Big, ByteOrder, Endian, Little};

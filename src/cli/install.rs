@@ -9,6 +9,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 
 use super::command::{CliError, Command, Example, stdout};
+use crate::base::user_folder::user_folder;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
 /// This command's row.
@@ -160,13 +161,6 @@ fn manual() -> Result<Vec<u8>, CliError> {
     Ok(out)
 }
 
-/// Returns the folder in which desktops look for the user's own files (XDG Base Directory Specification).
-fn own_share() -> Option<PathBuf> {
-    let stated = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
-    let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    stated.filter(|folder| folder.is_absolute()).or_else(home)
-}
-
 fn install(matches: &ArgMatches) -> Result<(), CliError> {
     if let Some(name) = matches.get_one::<String>("print") {
         if let Some(row) = GENERATED.iter().find(|row| row.name == name) {
@@ -179,7 +173,8 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
     let prefix = matches.get_one::<PathBuf>("prefix");
     let share = match prefix {
         Some(prefix) => prefix.join("share"),
-        None => own_share().ok_or_else(|| {
+        // The folder in which desktops look for the user's own files.
+        None => user_folder("XDG_DATA_HOME", ".local/share").ok_or_else(|| {
             CliError::Usage("HOME is not set: choose a folder with --prefix DIR".to_owned())
         })?,
     };

@@ -153,13 +153,11 @@ impl Density {
 
     /// Returns the height of a lane, in points.
     fn lane_height(self, lane: &Lane) -> f32 {
-        match (self.tight_height(), lane.kind) {
-            (Some(height), LaneKind::Slices(_)) => return height,
-            (Some(height), LaneKind::States(_)) => return height / 2.0,
-            _ => {}
-        }
-        match (self, lane.legibility, lane.kind) {
-            (Density::Roomy, ..) | (_, Legibility::Legible, _) => lane.kind.height(),
+        match (self.tight_height(), lane.legibility, lane.kind) {
+            (Some(height), _, LaneKind::Slices(_)) => height,
+            (Some(height), _, LaneKind::States(_)) => height / 2.0,
+            (_, Legibility::Legible, _) => lane.kind.height(),
+            _ if self == Density::Roomy => lane.kind.height(),
             (_, _, LaneKind::Slices(_)) => 8.0,
             (_, _, LaneKind::Instants(_)) => 4.0,
             (_, _, LaneKind::Profile { .. }) => 14.0,

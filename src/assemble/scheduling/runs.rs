@@ -63,24 +63,24 @@ pub(super) fn runs_of_cpus(
 /// Ends the last runs of CPUs that have no end, if their threads ran on other CPUs later: the switches that ended them
 /// are missing.
 fn leave_for_elsewhere(cpus: &mut [CpuRuns]) {
-    let open = cpus.iter().filter(|cpu| cpu.open.is_some());
     let last = |cpu: &CpuRuns| Some((*cpu.runs.threads.last()?, *cpu.runs.starts.last()?));
-    let open: FxHashMap<u32, i64> = open.filter_map(last).collect();
-    let mut elsewhere: FxHashMap<u32, i64> = FxHashMap::default();
+    let open = cpus.iter().filter(|cpu| cpu.open.is_some());
+    // The start of the latest run of each thread whose run is open.
+    let mut latest: FxHashMap<u32, i64> = open.filter_map(last).collect();
+    if latest.is_empty() {
+        return;
+    }
     for runs in cpus.iter().map(|cpu| &cpu.runs) {
         for (thread, &start) in runs.threads.iter().zip(&runs.starts) {
-            if open.get(thread).is_some_and(|&since| start > since) {
-                let latest = elsewhere.entry(*thread).or_insert(start);
+            if let Some(latest) = latest.get_mut(thread) {
                 *latest = start.max(*latest);
             }
         }
     }
     for cpu in cpus {
-        let Some(seen) = cpu.open.take() else {
-            continue;
-        };
-        if let Some((thread, since)) = last(cpu)
-            && elsewhere.get(&thread).is_some_and(|&start| start > since)
+        if let Some(seen) = cpu.open.take()
+            && let Some((thread, start)) = last(cpu)
+            && latest.get(&thread).is_some_and(|&latest| latest > start)
         {
             cpu.leave_unseen(seen);
         }
@@ -120,7 +120,8 @@ pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usiz
     runs
 }
 
-/// Ends runs where their thread begins to run on another CPU: the clocks of CPUs may differ a little.
+/// Ends runs where their thread begins to run on another CPU: the clocks of CPUs may differ a little, or the file does not
+/// show who was on the CPU when the switch that ended the run was lost.
 fn end_before_elsewhere(runs: &mut Runs) {
     for range in &runs.of_thread {
         let list = &runs.by_thread[range.start as usize..range.end as usize];

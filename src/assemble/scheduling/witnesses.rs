@@ -187,22 +187,20 @@ impl<'a> CpuEvents<'a> {
         let lanes = self.lanes.events.iter().map(part).collect();
         Some(Stretch { events, lanes })
     }
-}
 
-impl<'a> CpuEvents<'a> {
     /// Returns the events between two successive switches of a lane, if another thread than the two switches state
     /// recorded some of them. The clocks of other buffers may differ by more than a run lasts: these are no evidence
     /// here.
     fn of_others(&self, first: &SwitchRow, second: &SwitchRow) -> Option<Stretch<'a>> {
         let (begin, end) = (first.event.get()?, second.event.get()?);
-        let has_both = |lane: &&Range<u32>| lane.contains(&begin) && lane.contains(&end);
-        self.lanes.events.iter().find(has_both)?;
-        if self.lanes.mix_buffers {
+        let has_both = |lane: &Range<u32>| lane.contains(&begin) && lane.contains(&end);
+        if self.lanes.mix_buffers || !self.lanes.events.iter().any(has_both) {
             return None;
         }
         let between = begin.saturating_add(1)..end;
-        let mut threads = between.clone().map(|id| self.cursor.thread(EventId(id)));
-        let mut threads = threads.by_ref().skip_while(|thread| *thread == first.prev);
+        // As in `Stretch::once_left`, without a list of lanes for each pair of switches.
+        let threads = between.clone().map(|id| self.cursor.thread(EventId(id)));
+        let mut threads = threads.skip_while(|thread| *thread == first.prev);
         let has_others = threads.any(|thread| thread.is_some() && thread != first.next);
         has_others.then(|| Stretch {
             events: self.cursor.clone(),

@@ -40,7 +40,7 @@ use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, FieldRole, OWN_WRITER, SEEN_UNTIL};
-use crate::export::shared::ThreadKoids;
+use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
@@ -417,9 +417,7 @@ impl<'a> JsonEvents<'a> {
 
     /// Adds the thread that ran when an event of a CPU track was recorded, unless the CPU was idle.
     fn add_interrupted(&self, kind: TrackKind, event: EventId, args: &mut Map<String, Json>) {
-        let thread = self.trace.events.thread(event);
-        let thread = thread.filter(|thread| *thread != ThreadId::IDLE);
-        if let (TrackKind::Cpu(_), Some(thread)) = (kind, thread) {
+        if let Some(thread) = interrupted(kind, self.trace.events.thread(event)) {
             let thread = self.koids.thread(thread);
             self.add_thread(["interrupted_pid", "interrupted_tid"], thread, args);
         }

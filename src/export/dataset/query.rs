@@ -17,6 +17,7 @@ use super::views::Dialect;
 use super::{DataSet, SetError};
 use crate::base::Job;
 use crate::base::fingerprint::{Fingerprint, digits};
+use crate::base::user_folder::user_folder;
 use crate::tables::{Cell, ColumnDef};
 
 /// A column of an answer.
@@ -216,12 +217,7 @@ const MOST_CACHED_BYTES: u64 = 10 << 30;
 
 /// Returns the folder of cached data sets: `$XDG_CACHE_HOME/threadline/datasets`, else `~/.cache/...`.
 fn cache_folder() -> Option<PathBuf> {
-    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .and_then(absolute);
-    let home = || absolute(PathBuf::from(std::env::var_os("HOME")?));
-    let cache = cache.or_else(|| home().map(|home| home.join(".cache")))?;
+    let cache = user_folder("XDG_CACHE_HOME", ".cache")?;
     Some(cache.join("threadline").join("datasets"))
 }
 

@@ -19,6 +19,7 @@ use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
+use crate::export::shared::interrupted;
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
 use crate::fxt::agreed::{INTERRUPTED, REALLY_IN};
@@ -368,12 +369,9 @@ impl<'a, 't> Encoder<'a, 't> {
     /// idle.
     pub(super) fn interrupted_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
         let track = self.source.trace.tracks.get(track as usize)?;
-        let TrackKind::Cpu(_) = track.kind else {
-            return None;
-        };
-        let thread = self.events.thread(event)?;
+        let thread = interrupted(track.kind, self.events.thread(event))?;
         let koid = self.source.koids.thread(thread).thread;
-        (thread != ThreadId::IDLE).then(|| Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
+        Some(Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
     }
 
     /// Returns the thread of an asynchronous slice: that of its begin, if it belongs to the slice's process.

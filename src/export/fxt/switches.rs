@@ -74,18 +74,7 @@ impl<'a> Encoder<'a, '_> {
             cpu,
         };
         if let Some(run) = self.run_ended_apart(item) {
-            // Readers end runs by thread: a switch must name the outgoing thread, even if its next state is unknown.
-            let ended = SwitchSides {
-                outgoing: Some(self.leaves_in_unknown_state(run)),
-                incoming: Side::Idle,
-                is_outgoing_seen: true,
-                border: self.border_of_end(run),
-                extra: ExtraFacts::default(),
-            };
-            self.records.prepare(&[]);
-            if !self.ends_in_state(item, run) {
-                self.records.prepare_without_states();
-            }
+            let ended = self.prepare_end(item, run);
             self.write_switch(at, &ended);
             if item.what != What::SwitchTo {
                 return;
@@ -151,22 +140,27 @@ impl<'a> Encoder<'a, '_> {
         let Some(cpu) = self.cpu_number(item.of) else {
             return;
         };
-        let run = item.row as usize;
+        let ended = self.prepare_end(item, item.row as usize);
+        let name = self.records.name(END_NOT_SEEN);
+        self.records.prepare_one(name, &ArgValue::Bool(true));
+        let time = self.ticks(item.time);
+        self.write_switch(OnCpu { time, cpu }, &ended);
+    }
+
+    /// Prepares a switch to idle that only ends a run. Readers end runs by thread: it must name the outgoing thread, even
+    /// if its next state is unknown.
+    fn prepare_end(&mut self, item: &Item, run: usize) -> SwitchSides {
         self.records.prepare(&[]);
         if !self.ends_in_state(item, run) {
             self.records.prepare_without_states();
         }
-        let name = self.records.name(END_NOT_SEEN);
-        self.records.prepare_one(name, &ArgValue::Bool(true));
-        let ended = SwitchSides {
+        SwitchSides {
             outgoing: Some(self.leaves_in_unknown_state(run)),
             incoming: Side::Idle,
             is_outgoing_seen: true,
             border: self.border_of_end(run),
             extra: ExtraFacts::default(),
-        };
-        let time = self.ticks(item.time);
-        self.write_switch(OnCpu { time, cpu }, &ended);
+        }
     }
 
     /// Returns both sides of a switch. `None` if the switch belongs to a life that was over before the range.

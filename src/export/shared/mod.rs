@@ -15,6 +15,15 @@ pub(crate) mod losses;
 pub(crate) mod numbers;
 pub(crate) mod pieces;
 
+use crate::trace::{ThreadId, TrackKind};
+
+/// Returns the thread that an event of a CPU track interrupted, if `thread` recorded the event; `None` for other tracks,
+/// and if the CPU was idle.
+pub(crate) fn interrupted(kind: TrackKind, thread: Option<ThreadId>) -> Option<ThreadId> {
+    let is_on_cpu = matches!(kind, TrackKind::Cpu(_));
+    thread.filter(|&thread| is_on_cpu && thread != ThreadId::IDLE)
+}
+
 /// A thread in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ThreadKoids {

@@ -226,9 +226,9 @@ impl FtraceReader {
         let mut emitter = Emitter::new(&self.kinds, &whole.cpus, block.last, &self.facts);
         if whole.shape.instance_width > 0 {
             emitter.has_several_buffers();
-        }
-        if whole.shape.instance_width > 0 && !self.facts.is_of_several_files {
-            emitter.look_for_doubles(self.before(block));
+            if !self.facts.is_of_several_files {
+                emitter.look_for_doubles(self.before(block));
+            }
         }
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);

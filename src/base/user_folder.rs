@@ -1,0 +1,13 @@
+//! The folders of the user's own files.
+
+use std::path::PathBuf;
+
+/// Returns a folder for the user's own files: the one that an environment variable names, else `below_home` in the home
+/// folder (XDG Base Directory Specification); `None` if neither is an absolute path.
+pub(crate) fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let folder = |variable: &str| {
+        let path = PathBuf::from(std::env::var_os(variable)?);
+        path.is_absolute().then_some(path)
+    };
+    folder(variable).or_else(|| folder("HOME").map(|home| home.join(below_home)))
+}
