@@ -138,7 +138,7 @@ pub(crate) fn merge(
             segment,
             first_event: 0,
             cpu,
-            is_of_several_buffers: own.is_of_several_buffers,
+            clock: own.clock,
             strings: own_strings,
             labels: own_labels,
         });

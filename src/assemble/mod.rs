@@ -135,7 +135,13 @@ pub fn assemble(
     };
     let losses = Losses::new(&recorded, lost);
 
-    let scheduling = schedule(rows.scheduling, &recorded, &losses, people.threads.len());
+    let scheduling = schedule(
+        rows.scheduling,
+        &recorded,
+        &kinds,
+        &losses,
+        people.threads.len(),
+    );
     diagnostics.merge(scheduling.diagnostics);
     let people = with_ends(people, &scheduling.states);
     let people = with_stated_facts(

@@ -58,7 +58,7 @@ struct Classes(Vec<Class>);
 impl Classes {
     fn new(kinds: &Streaks<EventKind>) -> Classes {
         let class = |kind: EventKind| match kind.role {
-            Role::Consumed | Role::Named | Role::Switch => Class::None,
+            Role::Consumed | Role::SystemCall | Role::Named | Role::Switch => Class::None,
             Role::Instant | Role::Log | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
         };

@@ -2,7 +2,7 @@
 
 use crate::base::streaks::Streaks;
 use crate::base::{StringId, Timestamp};
-use crate::event::EventColumns;
+use crate::event::{EventColumns, LaneClock};
 use crate::trace::{CpuId, EventId, Events, LabelId, ThreadId, ThreadMap};
 
 /// The events of all parts.
@@ -25,8 +25,8 @@ pub(crate) struct Part {
     pub first_event: u32,
     /// The CPU of its lane, if the lane has one.
     pub cpu: Option<CpuId>,
-    /// Whether its events come from several buffers, whose clocks may differ.
-    pub is_of_several_buffers: bool,
+    /// The clock of its events.
+    pub clock: LaneClock,
     /// Maps the part's string ids to the trace's.
     pub strings: StringMap,
     /// The trace's id of each of the part's labels.

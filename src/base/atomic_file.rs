@@ -2,7 +2,8 @@
 //! then named. If anything fails before that, an old file stays unchanged and no partial file remains.
 //!
 //! Where the file system supports it (Linux), the file has no name until it is complete, so that even a killed program
-//! leaves nothing. Elsewhere the file has a temporary name and is renamed.
+//! leaves nothing (but the complete file under a temporary name, if it is killed just before it renames it over an old
+//! file). Elsewhere the file has a temporary name and is renamed.
 //!
 //! An existing target that is not a regular file (a pipe, a device) is opened and written directly.
 

@@ -146,6 +146,12 @@ impl Family {
         }
     }
 
+    /// Returns whether the slices are system calls, by name or by number.
+    #[must_use]
+    pub(crate) fn is_of_calls(self) -> bool {
+        matches!(self, Family::Syscalls | Family::RawSyscalls)
+    }
+
     /// Returns whether an end closes the innermost open begin, whatever its name, as in FXT. (Asynchronous slices are
     /// written with ids.)
     #[must_use]

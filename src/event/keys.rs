@@ -60,6 +60,8 @@ pub enum Role {
     /// As `Consumed`; in addition, the kind has the names in the record: those of a slice, a counter or an arrow. The
     /// kind of an end has the end's own names, if any.
     Named,
+    /// As `Consumed`: a thread enters or leaves a system call, which it does not do within a context switch.
+    SystemCall,
     /// A point that is also a log message.
     Log,
     /// A point that contains a file for other tools; it may belong to no thread.

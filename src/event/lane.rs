@@ -11,6 +11,21 @@ use crate::base::order::put_in_order;
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Strings};
 
+/// The clock of a lane's events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneClock {
+    /// One of the file's clocks: times of different numbers cannot be compared. 0 if the file has one clock.
+    Number(u32),
+    /// The events come from several buffers of a CPU: their clocks may differ, and the order of events is not certain.
+    OfSeveralBuffers,
+}
+
+impl Default for LaneClock {
+    fn default() -> LaneClock {
+        LaneClock::Number(0)
+    }
+}
+
 /// The columns of one part. All row vectors are in the order of `events`.
 #[derive(Clone, Debug, Default)]
 pub struct LaneColumns {
@@ -42,9 +57,8 @@ pub struct LaneColumns {
     pub call_depths: Vec<CallDepth>,
     /// How the clock of `measured` relates to the events' clock.
     pub measured_clock: MeasuredClock,
-    /// Whether the events come from several buffers of a CPU: their clocks may differ, and the order of their events is
-    /// not certain.
-    pub is_of_several_buffers: bool,
+    /// The clock of the events.
+    pub clock: LaneClock,
     /// How `completes` that start at the same time nest.
     pub ties: Ties,
     /// What a begin means in a recording without any end of its family.

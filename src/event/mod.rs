@@ -38,7 +38,7 @@ pub use field_sink::{FieldSink, FieldView, NumberValue};
 pub use flow_kind::FlowKind;
 pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, RecordedImage, RecordedLife, ThreadEntry};
-pub use lane::{LaneColumns, PartColumns};
+pub use lane::{LaneClock, LaneColumns, PartColumns};
 pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};
 pub use part::{Fact, Lane, TraceInfo};
 pub use rows::*;

@@ -19,6 +19,9 @@ pub(crate) const RECORDING: u64 = MACHINE;
 /// The argument of a switch whose outgoing thread was not seen on the CPU before it.
 pub(crate) const OUTGOING_NOT_SEEN: &str = "outgoing_not_seen";
 
+/// The argument of a switch: how long the outgoing thread's state lasted at most, in ns.
+pub(crate) const LONGEST: &str = "lasts_at_most_ns";
+
 /// The argument of a wakeup by an interrupt, and of an event on a CPU's thread: the thread that ran there then.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 

@@ -399,6 +399,12 @@ impl<'a> EventCursor<'a> {
         segment.event(index)
     }
 
+    /// Returns the lane of an event. Panics if there is no such event.
+    #[must_use]
+    pub fn lane(&self, id: EventId) -> u32 {
+        self.segment_of(id).lane
+    }
+
     /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
     pub fn thread(&self, id: EventId) -> Option<ThreadId> {

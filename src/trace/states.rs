@@ -171,6 +171,13 @@ impl States {
         partner.filter(|_| is_woken).map(ThreadId)
     }
 
+    /// Returns the state of the same thread that follows a state.
+    pub(crate) fn next_of_thread(&self, id: StateId) -> Option<StateId> {
+        let next = StateId(id.0 + 1);
+        let is_same = self.of(self.get(id).thread).contains(&next.0);
+        is_same.then_some(next)
+    }
+
     /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event).
     #[must_use]
     pub(crate) fn running_at(

@@ -552,6 +552,17 @@ fn a_thread_that_executes_a_64_bit_program_does_not_rename_the_32_bit_calls_befo
     assert_eq!(length(6605, "syscall 9999"), Some(0));
 }
 
+/// 32-bit calls have no named event, in a 64-bit program neither: 20 is `getpid` there, `writev` in the table of the others.
+#[test]
+fn a_32_bit_call_of_a_64_bit_program_has_the_name_of_its_table() {
+    let slices = slices(&case("ftrace_text/int-0x80.ftrace.txt.zst"));
+    let raw = slices.iter().filter(|it| it.category == "raw_syscalls");
+    let raw: Vec<&str> = raw.map(|slice| slice.name.as_str()).collect();
+    assert_eq!(raw, ["getpid"; 3]);
+    let named = slices.iter().filter(|it| it.category == "syscalls");
+    assert!(named.count() > 40);
+}
+
 #[test]
 fn the_execve_of_a_thread_ends_on_that_thread() {
     // 6607 executes a program and is 6606 from then on: 494218 us to 495347 us.

@@ -682,6 +682,118 @@ fn runs_beside_a_cpu_without_switches_survive_fxt() {
     assert_eq!(stats(&again), stats(&file));
 }
 
+/// Switches are missing: what a thread records after it left shows that the state in which it left was over.
+#[test]
+fn an_event_of_a_thread_ends_the_state_in_which_it_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000100", (7, "S"), 8),
+        switch(0, "5.000200", (8, "R+"), 9),
+        waking(0, "5.000300", (9, "d..2."), 20),
+        waking(0, "5.000400", (7, "d..2."), 21),
+        waking(0, "5.000500", (8, "d..2."), 22),
+        waking(0, "5.000600", (6, "d..2."), 23),
+        switch(0, "5.000700", (5, "S"), 7),
+        switch(0, "5.000800", (7, "S"), 8),
+        switch(0, "5.000900", (8, "D"), 9),
+        waking(0, "5.001000", (7, "d..2."), 21),
+        switch(0, "5.001100", (6, "S"), 9),
+    ]
+    .concat();
+    let file = written(folder.path(), "contradicted.ftrace", &text);
+    let again = as_fxt(folder.path(), &file);
+    for file in [file, again] {
+        let own = |tid: &str| -> Vec<(i64, String, String)> {
+            let all = states_of(&file, tid).into_iter();
+            let near = |start: i64| start / 1000 - 5_000_000;
+            all.map(|(start, dur, state)| (near(start), dur, state))
+                .collect()
+        };
+        let row = |start: i64, dur: &str, state: &str| (start, dur.to_owned(), state.to_owned());
+        let sleeper = own("7");
+        assert_eq!(
+            sleeper[sleeper.len() - 4..],
+            [
+                row(100, "300000", "sleeping"),
+                row(400, "300000", "unknown"),
+                row(700, "100000", "running"),
+                // Nothing is known of the time after it was seen again.
+                row(800, "200000", "sleeping"),
+            ],
+            "{file}"
+        );
+        // A preempted thread that was seen to run did not wait until its next run.
+        let preempted = own("8");
+        assert!(
+            preempted.contains(&row(200, "600000", "unknown")),
+            "{preempted:?}"
+        );
+        assert!(
+            preempted.contains(&row(900, "\\N", "uninterruptible")),
+            "{preempted:?}"
+        );
+    }
+}
+
+/// The events of a thread right after it left may be the rest of the switch, but not its system calls.
+#[test]
+fn a_system_call_shows_that_the_thread_that_left_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |time: &str, what: &str| {
+        format!("              t7-7       [000] .....     {time}: {what}\n")
+    };
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000100", (7, "S"), 8),
+        waking(0, "5.000110", (7, "d..2."), 20),
+        call("5.000300", "sys_enter: NR 39 (0, 0, 0, 0, 0, 0)"),
+        call("5.000301", "sys_exit: NR 39 = 7"),
+        switch(0, "5.000500", (7, "S"), 0),
+        switch(0, "5.000600", (0, "R"), 9),
+    ]
+    .concat();
+    let file = written(folder.path(), "back.ftrace", &text);
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let all = rows(&["table", "runs", &file]);
+        let runs: Vec<_> = all
+            .iter()
+            .map(|run| (&*run["tid"], &*run["ts"], &*run["dur"]))
+            .collect();
+        let expected = [
+            ("8", "5000100000", "\\N"),
+            ("7", "5000300000", "200000"),
+            ("9", "5000600000", "\\N"),
+        ];
+        assert!(runs.ends_with(&expected), "{file}: {runs:?}");
+    }
+}
+
+/// With a coarse clock, a thread is switched to on CPU 0, and to and from on CPU 1, at one time: it ends up on CPU 0.
+#[test]
+fn of_switches_of_one_time_those_where_the_thread_stays_come_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = "5.000100000";
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000050000", (9, "S"), 0),
+        switch(1, "5.000050000", (6, "S"), 0),
+        switch(0, at, (0, "R"), 7),
+        switch(1, at, (0, "R"), 7),
+        switch(1, at, (7, "R+"), 6),
+        switch(0, "5.000900000", (7, "S"), 9),
+    ]
+    .concat();
+    let file = written(folder.path(), "one-time.ftrace", &text);
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let own = states_of(&file, "7");
+        let told: Vec<_> = own.iter().map(|row| (&*row.1, &*row.2)).collect();
+        assert_eq!(told.last(), Some(&("\\N", "sleeping")), "{file}");
+        let run = told[told.len() - 2];
+        assert_eq!(run, ("800000", "running"), "{file}: {told:?}");
+    }
+}
+
 /// Switches are missing although no loss is recorded: a thread left when another one was seen on its CPU.
 #[test]
 fn events_of_another_thread_end_a_run_whose_switch_is_missing() {

@@ -60,7 +60,7 @@ pub(super) fn rules(from: RuleSource<'_>) -> Streaks<Rule> {
     let rule = |label: SliceLabel, PairNumber(pair)| {
         let family = label.family.rules();
         // A thread is in one call at a time, whether it was recorded by name or by number.
-        let is_call = matches!(label.family, Family::Syscalls | Family::RawSyscalls);
+        let is_call = label.family.is_of_calls();
         let has_end = |family: Family| from.pairs.family_has_end[family.index()];
         let has = from.pairs.has[pair as usize];
         let is_function = label.family == Family::Functions;

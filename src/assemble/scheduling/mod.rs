@@ -33,8 +33,9 @@ use super::group::{Groups, Sorted, gather};
 use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
+use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
-use crate::event::{StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
+use crate::event::{EventKind, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
 use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
@@ -75,10 +76,11 @@ struct Collected {
     targets: Vec<(u32, CpuId)>,
 }
 
-/// Returns runs and states. `thread_count` is the trace's number of threads.
+/// Returns runs and states. `kinds` are the kinds of the events; `thread_count` is the trace's number of threads.
 pub(crate) fn schedule(
     rows: SchedulingRows,
     recorded: &Recorded,
+    kinds: &Streaks<EventKind>,
     losses: &Losses,
     thread_count: usize,
 ) -> Scheduling {
@@ -107,7 +109,7 @@ pub(crate) fn schedule(
     // A wakeup alone does not show what a thread does after it: if no switches were recorded, the state after it is
     // unknown.
     let has_switches = !switches.is_empty();
-    let mut cpus = runs_of_cpus(switches, recorded, losses);
+    let mut cpus = runs_of_cpus(switches, recorded, kinds, losses);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);

@@ -11,10 +11,11 @@ use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use super::witnesses::{
-    CpuEvents, LanesOfCpu, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus,
+    CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus,
 };
+use crate::base::streaks::Streaks;
 use crate::base::{Maybe, Timestamp};
-use crate::event::SwitchContent;
+use crate::event::{EventKind, SwitchContent};
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
 
 /// The runs of one CPU, and the changes of threads' states that follow from them.
@@ -37,9 +38,11 @@ pub(crate) struct CpuRuns {
 pub(super) fn runs_of_cpus(
     cpus: Vec<Numbered<Pieces<'_, SwitchRow>>>,
     recorded: &Recorded,
+    kinds: &Streaks<EventKind>,
     losses: &Losses,
 ) -> Vec<CpuRuns> {
     let lanes = lanes_of_cpus(recorded);
+    let calls = CallKinds::of(kinds);
     let no_lanes = LanesOfCpu::default();
     let mut cpus: Vec<CpuRuns> = (cpus.into_par_iter())
         .map_init(Vec::new, |rows, of| {
@@ -52,6 +55,7 @@ pub(super) fn runs_of_cpus(
             let witness = CpuEvents {
                 cursor: recorded.events.cursor(),
                 lanes: lanes.get(cpu as usize).unwrap_or(&no_lanes),
+                calls: &calls,
             };
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
@@ -226,10 +230,20 @@ pub(crate) fn runs_of_cpu(
         }
     }
     let sightings = seen_threads.into_all().into_iter();
-    let sightings = sightings.map(|Sighting { thread, time }| {
-        let change = Change::without_event(time, To::seen_on(cpu.0));
-        (thread.0, change)
-    });
+    let sightings = sightings.map(
+        |Sighting {
+             thread,
+             time,
+             event,
+         }| {
+            let change = Change {
+                time,
+                event_number: Maybe::new(event.0),
+                to: To::seen_on(cpu.0),
+            };
+            (thread.0, change)
+        },
+    );
     all.changes.extend(sightings);
     all
 }
@@ -326,7 +340,8 @@ fn push_run(runs: &mut Runs, start: i64, thread: ThreadId, priority: i32, event:
     runs.events.push(event);
 }
 
-/// Fills `by_thread` and `of_thread`: a counting sort by thread, then each thread's runs by start if out of order.
+/// Fills `by_thread` and `of_thread`: a counting sort by thread, then each thread's runs by start and end if out
+/// of order.
 pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
     let mut counts = vec![0_u32; thread_count + 1];
     for &thread in &runs.threads {
@@ -342,11 +357,12 @@ pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
         by_thread[next[thread as usize] as usize] = run as u32;
         next[thread as usize] += 1;
     }
-    let starts = &runs.starts;
+    // At one time, a run without a length comes first: the thread went on elsewhere.
+    let order = |&run: &u32| (runs.starts[run as usize], runs.ends[run as usize]);
     for range in &runs.of_thread {
         let list = &mut by_thread[range.start as usize..range.end as usize];
-        if !list.is_sorted_by_key(|&run| starts[run as usize]) {
-            list.sort_by_key(|&run| starts[run as usize]);
+        if !list.is_sorted_by_key(order) {
+            list.sort_by_key(order);
         }
     }
     runs.by_thread = by_thread;

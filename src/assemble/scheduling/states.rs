@@ -3,18 +3,20 @@
 //! A state lasts until the thread's next change. Only what was recorded counts: a thread counts as waiting for a CPU,
 //! after a wakeup or a preemption, only if it is then seen to start running. After a wakeup it must also not have been
 //! woken a second time before (it would have run and slept in between), and no events may have been lost meanwhile on
-//! the CPUs on which it was woken and ran. Otherwise only the begin of the state is known, and the state is unknown.
-//! Other states are marked if events were lost while they lasted.
+//! the CPUs on which it was woken and ran, and the thread must not have recorded an event meanwhile (where switches are
+//! missing). Otherwise only the begin of the state is known, and the state is unknown. Other states end where the thread
+//! recorded an event, and are marked if events were lost while they lasted.
 //!
 //! Changes of one CPU keep their order. Of changes of several CPUs at one time, the change that fits the thread's state
-//! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs.
+//! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs. Of several that fit, those
+//! of a CPU that the thread leaves again come first.
 
 use rayon::prelude::*;
 
 use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::losses::Losses;
 use super::super::stretch::cut;
-use super::changes::Change;
+use super::changes::{Change, To};
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
@@ -209,6 +211,9 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Applies the changes of one time.
     fn take_all(&mut self, changes: &[Change]) {
+        if let Some(first) = changes.first() {
+            self.end_as_stated(first.time);
+        }
         let events = self.facts.events;
         let lane = |change: &Change| change.event().map(|event| events.lane_of(event));
         let is_one = changes.len() < 2 || {
@@ -232,7 +237,12 @@ impl Walk<'_> {
         loop {
             let heads = lanes.iter().enumerate();
             let heads = heads.filter_map(|(at, rest)| Some((at, rest.first()?)));
-            let Some((at, _)) = heads.min_by_key(|(at, change)| (self.rank(change), *at)) else {
+            // A thread ends up running where it is not switched away again.
+            let stays = |at: usize, head: &Change| {
+                !runs_from_here(head) || lanes[at].last().is_some_and(runs_from_here)
+            };
+            let best = heads.min_by_key(|&(at, head)| (self.rank(head), stays(at, head), at));
+            let Some((at, _)) = best else {
                 return;
             };
             let Some((change, rest)) = lanes[at].split_first() else {
@@ -251,8 +261,8 @@ impl Walk<'_> {
         let is_left = || now.state == ThreadState::Running && now.partner == change.to.partner();
         match change.event() {
             None if change.to.is_before_events() && is_left() => return 0,
-            None => return 9,
-            Some(_) => {}
+            Some(_) if !change.to.is_sighting() => {}
+            _ => return 9,
         }
         let (wakeup, state) = (change.to.wakeup(), change.to.state());
         match now.state {
@@ -275,7 +285,7 @@ impl Walk<'_> {
 
     fn take(&mut self, change: Change) {
         if change.to.is_sighting() {
-            return self.take_sighting();
+            return self.take_sighting(change);
         }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
@@ -309,11 +319,39 @@ impl Walk<'_> {
         self.push(change, partner, StateNotes::default());
     }
 
-    /// Takes an event that the thread recorded where switches are missing: if it was woken before, it did not wait for a
-    /// CPU until the switch that follows.
-    fn take_sighting(&mut self) {
-        if self.woken_by.is_some() {
-            self.not_a_wait();
+    /// Takes an event that the thread recorded where switches are missing: the thread ran. If it was ready before, it did
+    /// not wait for a CPU until the switch that follows; another state lasted at most until the event.
+    fn take_sighting(&mut self, change: Change) {
+        let Some(now) = self.made.rows.last() else {
+            return;
+        };
+        // At the time of a switch away, the event may be from before the switch. The clocks of two buffers may differ,
+        // even where the file states the same clock for both (trace-cmd 3.1.6 does).
+        let lane = |event: Option<EventId>| event.map(|event| self.facts.events.lane_of(event));
+        let is_later = now.start < change.time && lane(now.event()) == lane(change.event());
+        match now.state {
+            _ if !is_later && self.woken_by.is_none() => {}
+            ThreadState::Running | ThreadState::Unknown => {}
+            ThreadState::Created => self.not_a_wait(),
+            now if now.is_ready() => self.not_a_wait(),
+            _ => {
+                let to = To::new(ThreadState::Unknown, None);
+                let change = Change::without_event(change.time, to);
+                self.push(change, None, StateNotes::default());
+            }
+        }
+    }
+
+    /// Ends the current state after the longest time that the file states for it, if that is before `time` (ns).
+    fn end_as_stated(&mut self, time: i64) {
+        let end = self.made.rows.last().and_then(|now| {
+            let longest = self.facts.stated(now.event_number)?.longest_ns?;
+            let end = now.start.checked_add(longest)?;
+            (now.start..time).contains(&end).then_some(end)
+        });
+        if let Some(end) = end {
+            let to = To::new(ThreadState::Unknown, None);
+            self.push(Change::without_event(end, to), None, StateNotes::default());
         }
     }
 
@@ -451,12 +489,16 @@ impl Walk<'_> {
     }
 
     fn finish(mut self) -> OfThread {
+        self.end_as_stated(i64::MAX);
         let last = self.made.rows.last();
         let is_unsure = last.is_some_and(|last| {
             let is_lossy = || self.facts.losses.are_anywhere(last.start, i64::MAX);
             let stated = self.facts.stated_wait(last.event_number);
             let is_guess = || !self.facts.has_switches || is_lossy();
-            last.state == ThreadState::Runnable && stated.map_or_else(is_guess, |is_wait| !is_wait)
+            match last.state {
+                ThreadState::Runnable => stated.map_or_else(is_guess, |is_wait| !is_wait),
+                state => state.is_ready() && stated == Some(false),
+            }
         });
         if is_unsure {
             self.not_a_wait();

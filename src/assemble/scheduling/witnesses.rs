@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
+use crate::base::streaks::Streaks;
 use crate::base::{Timestamp, order};
+use crate::event::{EventKind, KindId, LaneClock, Role};
 use crate::trace::{EventCursor, EventId, ThreadId};
 
 /// Evidence from the events between two switches of a CPU, if a switch is missing between them.
@@ -32,28 +34,38 @@ impl Witnessed {
     }
 }
 
-/// A thread that recorded an event on a CPU, the first after events of another thread.
+/// A thread that recorded an event on a CPU, the first after events of another thread or of another lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sighting {
     pub thread: ThreadId,
-    /// The event's time, ns.
+    /// The event's time, ns; at most that of the next switch.
     pub time: i64,
+    pub event: EventId,
 }
 
 /// The threads that were seen on a CPU where switches may be missing, in order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Sightings {
     all: Vec<Sighting>,
-    last: Option<ThreadId>,
+    /// The thread and lane of the last event.
+    last: Option<(Option<ThreadId>, u32)>,
 }
 
 impl Sightings {
-    fn add(&mut self, thread: Option<ThreadId>, time: i64) {
-        if thread != self.last {
-            self.last = thread;
-            let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
-            (self.all).extend(thread.map(|thread| Sighting { thread, time }));
+    /// Adds the thread of an event in a lane with this clock, at `time` (ns). With several clocks the event may have
+    /// been long before or after.
+    fn add(&mut self, event: &Seen, time: i64, clock: LaneClock) {
+        let last = Some((event.thread, event.lane));
+        if last == self.last || clock == LaneClock::OfSeveralBuffers {
+            return;
         }
+        self.last = last;
+        let thread = event.thread.filter(|&thread| thread != ThreadId::IDLE);
+        self.all.extend(thread.map(|thread| Sighting {
+            thread,
+            time,
+            event: event.id,
+        }));
     }
 
     /// Returns the sightings: one for each thread that was seen after another thread.
@@ -107,15 +119,42 @@ pub(crate) struct CpuEvents<'a> {
     pub cursor: EventCursor<'a>,
     /// The CPU's lanes.
     pub lanes: &'a LanesOfCpu,
+    /// The kinds of system calls.
+    pub calls: &'a CallKinds,
+}
+
+/// Which kinds of events are begins and ends of system calls.
+pub(crate) struct CallKinds(Vec<bool>);
+
+impl CallKinds {
+    pub(crate) fn of(kinds: &Streaks<EventKind>) -> CallKinds {
+        let is_call = |kind: EventKind| kind.role == Role::SystemCall;
+        CallKinds(kinds.iter().map(is_call).collect())
+    }
+
+    fn contain(&self, kind: KindId) -> bool {
+        self.0.get(kind.0 as usize).copied().unwrap_or(false)
+    }
 }
 
 /// The lanes of a CPU.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct LanesOfCpu {
-    /// The events of each lane.
-    events: Vec<Range<u32>>,
-    /// Whether a lane has the events of several buffers, whose clocks may differ.
-    mix_buffers: bool,
+pub(crate) struct LanesOfCpu(Vec<LaneOfCpu>);
+
+/// A lane of a CPU.
+#[derive(Clone, Debug)]
+struct LaneOfCpu {
+    /// Its events.
+    events: Range<u32>,
+    clock: LaneClock,
+}
+
+impl LanesOfCpu {
+    /// Returns the lane of a switch's event.
+    fn of(&self, row: &SwitchRow) -> Option<&LaneOfCpu> {
+        let event = row.event.get()?;
+        self.0.iter().find(|lane| lane.events.contains(&event))
+    }
 }
 
 /// Returns the lanes of each CPU, by the CPU's id.
@@ -129,10 +168,17 @@ pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<LanesOfCpu> {
         };
         let segment = &recorded.events.segments()[part.segment as usize];
         let end = segment.first + segment.columns.len() as u32;
-        own.mix_buffers |= part.is_of_several_buffers;
-        match own.events.last_mut() {
-            Some(range) if last_lane == Some(segment.lane) => range.end = end,
-            _ => own.events.push(segment.first..end),
+        match own.0.last_mut() {
+            Some(lane) if last_lane == Some(segment.lane) => {
+                lane.events.end = end;
+                if part.clock == LaneClock::OfSeveralBuffers {
+                    lane.clock = part.clock;
+                }
+            }
+            _ => own.0.push(LaneOfCpu {
+                events: segment.first..end,
+                clock: part.clock,
+            }),
         }
         last_lane = Some(segment.lane);
     }
@@ -141,6 +187,8 @@ pub(crate) fn lanes_of_cpus(recorded: &Recorded) -> Vec<LanesOfCpu> {
 
 /// An event that shows which thread was on the CPU.
 struct Seen {
+    id: EventId,
+    lane: u32,
     time: Timestamp,
     thread: Option<ThreadId>,
 }
@@ -149,26 +197,22 @@ struct Seen {
 struct Stretch<'a> {
     events: EventCursor<'a>,
     lanes: Vec<Range<u32>>,
+    clock: LaneClock,
 }
 
 impl<'a> CpuEvents<'a> {
-    /// Returns the events after `first` (or from the recording's begin) and before `second` (or to its end); `None` if
-    /// one of the switches is not in the CPU's lanes.
+    /// Returns the events after `first` (or from the recording's begin) and before `second` (or to its end), from lanes
+    /// with the clock of these switches; `None` if the switches are not in the CPU's lanes or their clocks differ.
     fn between(
         &self,
         first: Option<&SwitchRow>,
         second: Option<&SwitchRow>,
     ) -> Option<Stretch<'a>> {
         let events = self.cursor.clone();
-        let is_own = |row: &&SwitchRow| {
-            let has = |event| self.lanes.events.iter().any(|lane| lane.contains(&event));
-            row.event.get().is_some_and(has)
-        };
-        if ![first, second]
-            .into_iter()
-            .flatten()
-            .all(|row| is_own(&row))
-        {
+        let clock_of = |row: &SwitchRow| self.lanes.of(row).map(|lane| lane.clock);
+        let mut rows = first.into_iter().chain(second);
+        let clock = rows.next().and_then(clock_of)?;
+        if rows.any(|row| clock_of(row) != Some(clock)) {
             return None;
         }
         // In other lanes, events that have the same time as a switch may be before or after it.
@@ -184,8 +228,25 @@ impl<'a> CpuEvents<'a> {
             let start = first.map_or(lane.start, |row| behind(lane, row));
             start..second.map_or(lane.end, |row| before(lane, row))
         };
-        let lanes = self.lanes.events.iter().map(part).collect();
-        Some(Stretch { events, lanes })
+        let lanes = self.lanes.0.iter().filter(|lane| lane.clock == clock);
+        let lanes = lanes.map(|lane| part(&lane.events)).collect();
+        Some(Stretch {
+            events,
+            lanes,
+            clock,
+        })
+    }
+
+    /// Returns whether an event after a switch may be part of it: the thread that the switch takes off the CPU records
+    /// the rest of it, during which it neither enters nor leaves a system call.
+    fn is_rest_of(&self, switch: &SwitchRow, event: EventId) -> bool {
+        self.cursor.thread(event) == switch.prev && !self.calls.contain(self.cursor.kind(event))
+    }
+
+    /// Returns the events of a stretch in order of time, without the rest of `switch`.
+    fn once_left(&self, switch: &SwitchRow, events: Stretch<'a>) -> impl Iterator<Item = Seen> {
+        let events = events.in_order();
+        events.skip_while(move |seen| self.is_rest_of(switch, seen.id))
     }
 
     /// Returns the events between two successive switches of a lane, if another thread than the two switches state
@@ -193,18 +254,20 @@ impl<'a> CpuEvents<'a> {
     /// here.
     fn of_others(&self, first: &SwitchRow, second: &SwitchRow) -> Option<Stretch<'a>> {
         let (begin, end) = (first.event.get()?, second.event.get()?);
-        let has_both = |lane: &Range<u32>| lane.contains(&begin) && lane.contains(&end);
-        if self.lanes.mix_buffers || !self.lanes.events.iter().any(has_both) {
+        let LaneOfCpu { events, clock } = self.lanes.of(first)?;
+        if *clock == LaneClock::OfSeveralBuffers || !events.contains(&end) {
             return None;
         }
         let between = begin.saturating_add(1)..end;
-        // As in `Stretch::once_left`, without a list of lanes for each pair of switches.
-        let threads = between.clone().map(|id| self.cursor.thread(EventId(id)));
-        let mut threads = threads.skip_while(|thread| *thread == first.prev);
+        // As in `CpuEvents::once_left`, without a list of lanes for each pair of switches.
+        let is_rest = |id: &u32| self.is_rest_of(first, EventId(*id));
+        let events = between.clone().skip_while(is_rest);
+        let mut threads = events.map(|id| self.cursor.thread(EventId(id)));
         let has_others = threads.any(|thread| thread.is_some() && thread != first.next);
         has_others.then(|| Stretch {
             events: self.cursor.clone(),
             lanes: vec![between],
+            clock: *clock,
         })
     }
 }
@@ -218,6 +281,8 @@ fn first_that(lane: &Range<u32>, is_later: impl Fn(EventId) -> bool) -> u32 {
 impl Stretch<'_> {
     fn seen(&self, id: u32) -> Seen {
         Seen {
+            id: EventId(id),
+            lane: self.events.lane(EventId(id)),
             time: self.events.time(EventId(id)),
             thread: self.events.thread(EventId(id)),
         }
@@ -245,19 +310,11 @@ impl Stretch<'_> {
     fn in_order(mut self) -> impl Iterator<Item = Seen> {
         std::iter::from_fn(move || self.first())
     }
-
-    /// Returns the events in order of time, without the first ones of the thread that `switch` takes off the CPU: that
-    /// thread records the rest of the switch.
-    fn once_left(self, switch: &SwitchRow) -> impl Iterator<Item = Seen> {
-        let leaving = switch.prev;
-        self.in_order()
-            .skip_while(move |seen| seen.thread == leaving)
-    }
 }
 
 impl Witness for CpuEvents<'_> {
     fn sees(&self) -> bool {
-        !self.lanes.events.is_empty()
+        !self.lanes.0.is_empty()
     }
 
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed {
@@ -269,9 +326,11 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = events else {
             return witnessed;
         };
-        for Seen { time, thread } in events.once_left(first) {
-            let time = time.0.clamp(first.time, second.time);
-            seen.add(thread, time);
+        let clock = events.clock;
+        for event in self.once_left(first, events) {
+            let thread = event.thread;
+            let time = event.time.0.clamp(first.time, second.time);
+            seen.add(&event, time, clock);
             witnessed.add(first.next, thread, time);
             match thread == second.prev {
                 true => _ = witnessed.prev_since.get_or_insert(time),
@@ -285,11 +344,12 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = self.between(None, Some(row)) else {
             return from;
         };
+        let clock = events.clock;
         let mut since = None;
-        for Seen { time, thread } in events.not_before(from).in_order() {
-            let time = time.min(Timestamp(row.time));
-            seen.add(thread, time.0);
-            match thread {
+        for event in events.not_before(from).in_order() {
+            let time = event.time.min(Timestamp(row.time));
+            seen.add(&event, time.0, clock);
+            match event.thread {
                 None => {}
                 thread if thread == row.prev => {
                     since = since.map(|since: Timestamp| since.min(time))
@@ -305,10 +365,11 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = self.between(Some(last), None) else {
             return witnessed;
         };
-        for Seen { time, thread } in events.once_left(last) {
-            let time = time.0.max(last.time);
-            seen.add(thread, time);
-            witnessed.add(last.next, thread, time);
+        let clock = events.clock;
+        for event in self.once_left(last, events) {
+            let time = event.time.0.max(last.time);
+            seen.add(&event, time, clock);
+            witnessed.add(last.next, event.thread, time);
         }
         witnessed
     }

@@ -34,6 +34,8 @@ pub struct StateFacts {
     pub is_wait: Option<bool>,
     /// Whether events were lost while the state lasted.
     pub spans_loss: Option<bool>,
+    /// How long the state lasted at most, in ns, if no event of the thread's scheduling ended it.
+    pub longest_ns: Option<i64>,
     /// The name of the recorded interrupt handler that woke the thread.
     pub woken_by: Option<StringId>,
 }

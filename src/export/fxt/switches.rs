@@ -7,7 +7,7 @@ use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{FieldRole, Role, ValueRef};
 use crate::export::shared::borders::{CutArgument, EndCut};
-use crate::fxt::agreed::{END_NOT_SEEN, OUTGOING_NOT_SEEN};
+use crate::fxt::agreed::{END_NOT_SEEN, LONGEST, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, RunId, State, StateId, ThreadId, ThreadState, Trace};
 
@@ -21,6 +21,7 @@ pub(super) const COMPUTED_AGAIN: &[&str] = &[
     OUTGOING_NOT_SEEN,
     "waits",
     "spans_loss",
+    LONGEST,
 ];
 
 /// Facts about the state that a switch or wakeup begins, which readers cannot derive from the records.
@@ -30,6 +31,8 @@ pub(super) struct ExtraFacts {
     waits: Option<bool>,
     /// Whether events were lost while the state lasted.
     spans_loss: Option<bool>,
+    /// How long the state lasted at most, in ns, if an event of the thread that is no scheduling event contradicts it.
+    longest: Option<i64>,
 }
 
 /// The content of one context switch record.
@@ -189,8 +192,10 @@ impl<'a> Encoder<'a, '_> {
             incoming,
             is_outgoing_seen: self.is_outgoing_seen(item),
             border: self.border_of(item),
-            extra: (self.left_state(item))
-                .map_or_else(ExtraFacts::default, |id| self.extra_facts(id)),
+            extra: match self.left_state(item) {
+                Some(state) => self.extra_facts(state, item.time),
+                None => self.facts_without_state(item),
+            },
         })
     }
 
@@ -240,10 +245,12 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the facts about a state that readers cannot derive. `waits` is needed where events were lost, and if the
     /// range ends before the thread runs: whether a ready thread was seen to wait for a CPU. `spans_loss` is needed
-    /// where events were lost. If a record of an FXT file contains such facts, `keep_extra_facts` writes them again.
-    pub(super) fn extra_facts(&self, state: StateId) -> ExtraFacts {
+    /// where events were lost. `longest` is needed where neither a switch nor a wakeup ends the state; it counts from
+    /// `from` (ns), the time of the record. If a record of an FXT file contains such facts, `keep_extra_facts` writes them
+    /// again.
+    pub(super) fn extra_facts(&self, id: StateId, from: i64) -> ExtraFacts {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
-        let state = trace.states.get(state);
+        let state = trace.states.get(id);
         let is_wait = match state.state {
             ThreadState::Unknown => Some(false),
             ThreadState::Runnable => Some(true),
@@ -264,7 +271,43 @@ impl<'a> Encoder<'a, '_> {
         ExtraFacts {
             waits: is_wait.filter(|_| is_cut || is_lossy || is_made_of_more),
             spans_loss: (is_lossy && is_marked).then(|| state.notes.spans_loss()),
+            longest: (self.contradicted_at(id)).map(|end| end.saturating_sub(from).max(0)),
         }
+    }
+
+    /// Returns the facts about the outgoing thread if its states end with its run: it left ready, but is not known to have
+    /// waited for a CPU.
+    fn facts_without_state(&self, item: &Item) -> ExtraFacts {
+        let runs = &self.source.trace.runs;
+        let left = match item.what {
+            What::SwitchToIdle => Some(item.row as usize),
+            What::SwitchTo if item.time == runs.starts[item.row as usize] => self.run_before(item),
+            _ => None,
+        };
+        let is_ready = left.is_some_and(|run| runs.end_states[run].is_ready());
+        ExtraFacts {
+            waits: (is_ready && self.source.kept.is_none()).then_some(false),
+            ..ExtraFacts::default()
+        }
+    }
+
+    /// Returns when an event that is no scheduling event showed that a state was over, in ns.
+    fn contradicted_at(&self, id: StateId) -> Option<i64> {
+        let (trace, chosen) = (self.source.trace, self.source.chosen);
+        let state = trace.states.get(id);
+        let is_claimed = match state.state {
+            // Such a state is not known to have lasted at all.
+            ThreadState::Running | ThreadState::Unknown | ThreadState::Created => false,
+            state => !state.is_ready(),
+        };
+        let end = trace.state_end(&state).filter(|_| is_claimed)?;
+        let next = trace
+            .states
+            .next_of_thread(id)
+            .map(|next| trace.states.get(next));
+        let is_unknown = |next: State| next.state == ThreadState::Unknown && next.event.is_none();
+        let is_cut = chosen.ends_before_trace() && end >= chosen.span.end;
+        (!is_cut && next.is_none_or(is_unknown)).then_some(end.0)
     }
 
     /// Writes the facts about a state again that a record of an FXT file contains.
@@ -275,17 +318,27 @@ impl<'a> Encoder<'a, '_> {
                 _ => None,
             })
         };
+        let longest = value_of(own, LONGEST.as_bytes(), |value| match value {
+            ArgValue::Int64(value) => Some(*value),
+            _ => None,
+        });
         self.prepare_extra_facts(ExtraFacts {
             waits: flag("waits"),
             spans_loss: flag("spans_loss"),
+            longest,
         });
     }
 
     pub(super) fn prepare_extra_facts(&mut self, extra: ExtraFacts) {
-        for (name, value) in [("waits", extra.waits), ("spans_loss", extra.spans_loss)] {
+        let facts = [
+            ("waits", extra.waits.map(ArgValue::Bool)),
+            ("spans_loss", extra.spans_loss.map(ArgValue::Bool)),
+            (LONGEST, extra.longest.map(ArgValue::Int64)),
+        ];
+        for (name, value) in facts {
             if let Some(value) = value {
                 let name = self.records.name(name);
-                self.records.prepare_one(name, &ArgValue::Bool(value));
+                self.records.prepare_one(name, &value);
             }
         }
     }

@@ -19,7 +19,7 @@ impl Encoder<'_, '_> {
         let waker = state.waker.filter(|_| interrupt.is_none());
         let waker = waker.map(|waker| source.koids.thread(waker).thread);
         let cpu = (state.event).and_then(|id| source.cpus.number(id, source.koids));
-        let extra = self.extra_facts(state.id);
+        let extra = self.extra_facts(state.id, item.time);
         let event = state.event.filter(|_| state.start.0 == item.time);
         self.prepare_wakeup(event, OwnFacts::beside(extra));
         self.prepare_extra_facts(extra);

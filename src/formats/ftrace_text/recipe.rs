@@ -196,6 +196,7 @@ pub(crate) fn recipe_for(name: &str) -> Recipe {
 pub(crate) fn role_of(recipe: Recipe, system: &str) -> Role {
     match recipe {
         Recipe::Switch => Role::Switch,
+        Recipe::Mark(pair, _) if pair.family.is_of_calls() => Role::SystemCall,
         Recipe::Wakeup(_)
         | Recipe::Mark(..)
         | Recipe::Async(..)

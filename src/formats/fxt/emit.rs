@@ -15,7 +15,7 @@ use crate::event::{
     Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
     ThreadKey, series_name,
 };
-use crate::fxt::agreed::{INTERRUPTED, OUTGOING_NOT_SEEN};
+use crate::fxt::agreed::{INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN};
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -99,6 +99,7 @@ pub(super) struct WellKnown {
     pub(super) woken_by: StringId,
     pub(super) interrupted: StringId,
     pub(super) spans_loss: StringId,
+    pub(super) longest: StringId,
     pub(super) on_cpu: StringId,
     pub(super) async_group: StringId,
     pub(super) global_async_group: StringId,
@@ -162,6 +163,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             woken_by: cache.strings.intern_text("woken_by"),
             interrupted: cache.strings.intern_text(INTERRUPTED),
             spans_loss: cache.strings.intern_text("spans_loss"),
+            longest: cache.strings.intern_text(LONGEST),
             on_cpu: cache.strings.intern_text("on_cpu"),
             async_group: cache.strings.intern_text("async_group"),
             global_async_group: cache.strings.intern_text("global_async_group"),

@@ -6,7 +6,8 @@
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
 //!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`,
 //!                               ours: `outgoing_state`, `without_states`,
-//!                               `outgoing_not_seen`, `waits`, `spans_loss`)
+//!                               `outgoing_not_seen`, `waits`, `spans_loss`,
+//!                               `lasts_at_most_ns`)
 //!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`,
 //!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`)
 //! ```
@@ -153,7 +154,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     continue;
                 }
                 ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => continue,
-                ArgValue::Bool(_) => {
+                ArgValue::Bool(_) | ArgValue::Int64(_) => {
                     self.read_state_fact(&mut facts, &arg, at);
                     continue;
                 }
@@ -217,17 +218,19 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Reads an argument that only our own exporter writes: a fact about the thread state that starts at the record.
     fn read_state_fact(&mut self, facts: &mut StateFacts, arg: &Arg<'f>, at: u64) {
-        let ArgValue::Bool(value) = arg.value else {
-            return;
-        };
         if self.out.ties != Ties::First {
             return;
         }
         let name = self.text(arg.name, at);
-        if name == self.well_known.waits {
-            facts.is_wait = Some(value);
-        } else if name == self.well_known.spans_loss {
-            facts.spans_loss = Some(value);
+        match arg.value {
+            ArgValue::Bool(value) if name == self.well_known.waits => facts.is_wait = Some(value),
+            ArgValue::Bool(value) if name == self.well_known.spans_loss => {
+                facts.spans_loss = Some(value);
+            }
+            ArgValue::Int64(value) if name == self.well_known.longest => {
+                facts.longest_ns = Some(value);
+            }
+            _ => {}
         }
     }
 

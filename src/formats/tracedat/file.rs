@@ -143,6 +143,12 @@ impl TraceFile {
         self.header.endian
     }
 
+    /// Returns the number of a buffer's clock among the clocks of all buffers.
+    pub(crate) fn clock_number(&self, clock: &str) -> u32 {
+        let first = self.buffers.iter().position(|buffer| buffer.clock == clock);
+        first.map_or(0, |first| first as u32)
+    }
+
     /// Returns the clock of the first instance with events.
     #[must_use]
     pub(crate) fn clock(&self) -> &str {

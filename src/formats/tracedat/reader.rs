@@ -21,8 +21,8 @@ use super::with_etrace::{lines_in, prints_with_etrace};
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
 use crate::event::kernel::ProbeGroup;
 use crate::event::{
-    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneColumns, Need,
-    Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock,
+    LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
@@ -251,6 +251,7 @@ impl TraceDat {
             events.shrink();
         }
         columns.sort_by_time();
+        columns.clock = LaneClock::Number(self.file.clock_number(&buffer.clock));
         Ok(columns)
     }
 }

@@ -497,6 +497,7 @@ pub(crate) fn hash_text(text: &[u8]) -> u64 {
 pub(crate) fn role_of(format: &EventFormat, recipe: Option<&Recipe>) -> Role {
     match recipe {
         Some(Recipe::Switch(_)) => Role::Switch,
+        Some(Recipe::Mark(mark)) if mark.family.is_of_calls() => Role::SystemCall,
         Some(
             Recipe::Wakeup { .. }
             | Recipe::Mark(_)

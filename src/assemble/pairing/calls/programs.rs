@@ -115,6 +115,11 @@ impl Calls {
             let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], stated);
             modes[own].fill(mode);
         }
+        for (mode, call) in modes.iter_mut().zip(calls) {
+            if matches!(self.kind(*call), Some(Kind::Raw(raw)) if raw.is_never_named) {
+                *mode = Some(Mode::Compat);
+            }
+        }
         modes
     }
 

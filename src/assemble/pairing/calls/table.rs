@@ -27,6 +27,10 @@ pub(super) struct Raw {
     /// The call with this number in the table of 32-bit programs.
     pub(super) compat: Traits,
     pub(super) twin: Option<Twin>,
+    /// Whether no call with this number has a name, although named events of the other numbers were recorded: the calls
+    /// are then numbered by the table of 32-bit programs (also in 64-bit ones: `int 0x80`), whose calls the kernel's named
+    /// events leave out. Rare: no recording at hand has them but those made for it.
+    pub(super) is_never_named: bool,
 }
 
 /// The special properties of a call.
@@ -57,6 +61,7 @@ impl Raw {
             native: traits(Some(native)),
             compat: traits(native.compat()),
             twin: None,
+            is_never_named: false,
         }
     }
 

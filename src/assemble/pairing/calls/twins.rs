@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::row::Row;
 use super::table::{Calls, Kind, Raw, Twin};
@@ -159,9 +159,20 @@ impl Calls {
             };
             twins.insert(number, twin);
         }
+        let begun = votes.raw.iter().filter(|(_, marks)| marks.begins > 0);
+        let begun: FxHashSet<u64> = begun.map(|(number, _)| *number).collect();
+        let named_count = begun.iter().filter(|number| twins.contains_key(number));
+        let named_count = named_count.count();
+        let are_all_named = named_count >= 8 && begun.len() - named_count <= begun.len() / 4;
         for kind in self.kinds.iter_mut().flatten() {
             if let Kind::Raw(raw) = kind {
                 raw.twin = twins.get(&raw.number).copied();
+                raw.is_never_named = are_all_named
+                    && raw.twin.is_none()
+                    && begun.contains(&raw.number)
+                    // Older kernels have no named event for the return from a signal handler.
+                    && !raw.native.never_returns
+                    && syscalls::name(self.native, raw.number).is_some();
             }
         }
         self.has_twins = !twins.is_empty();

@@ -123,7 +123,7 @@ impl<'a> Emitter<'a> {
         let kinds = self.kinds;
         let kind = *self.by_syscall.entry((start, name)).or_insert_with(|| {
             let full = [start.as_bytes(), name].concat();
-            kinds.intern("syscalls", &full, Role::Consumed)
+            kinds.intern("syscalls", &full, Role::SystemCall)
         });
         self.push(now, prefix.time, line.offset, kind);
         let label = Label {

@@ -23,7 +23,8 @@ use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::kernel::{PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{
-    Gap, KindId, Label, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series, ThreadKey,
+    Gap, KindId, Label, LaneClock, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series,
+    ThreadKey,
 };
 use crate::formats::atrace::Claim;
 use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
@@ -209,7 +210,7 @@ impl<'a> Emitter<'a> {
     /// States that the lines come from several buffers of each CPU.
     pub(crate) fn has_several_buffers(&mut self) {
         for lane in &mut self.lanes {
-            lane.columns.is_of_several_buffers = true;
+            lane.columns.clock = LaneClock::OfSeveralBuffers;
         }
     }
 
