@@ -20,7 +20,7 @@ use threadline::query::files::{FileList, FileView, listed};
 use threadline::query::search::{Place, Places, Query, search};
 use threadline::trace::{SliceId, ThreadId};
 use threadline::view::rows::RowKey;
-use threadline::view::{Action, Arrange, HiddenTracks, PaneKind, Sums};
+use threadline::view::{Action, Arrange, HiddenTracks, Marker, PaneKind, Sums};
 
 const OPEN_CALLS: &str = "tests/cases/text/calls-still-open.strace";
 
@@ -635,4 +635,37 @@ fn files_count_what_the_chosen_process_did() {
     act(&mut window, Action::Deselect);
     settle(&mut window);
     window.get_by_label_contains("of all processes: none is selected");
+}
+
+/// The numbers after a word in labels, such as the 3 of `Unfinished 3`.
+fn number_after(row: &str, word: &str) -> Option<u64> {
+    let (_, rest) = row.split_once(word)?;
+    rest.trim_start().split([',', ' ']).next()?.parse().ok()
+}
+
+#[test]
+fn compared_states_and_threads_that_never_ended_are_counted() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    act(&mut window, Action::OpenPane(PaneKind::Compare));
+    let span = window.state().state().trace_span;
+    let middle = span.start + threadline::base::Nanos(span.duration().0 / 2);
+    act(
+        &mut window,
+        Action::SelectRange(TimeSpan::new(middle, span.end)),
+    );
+    act(&mut window, Action::Mark(Marker::A, span.start));
+    act(&mut window, Action::Mark(Marker::B, middle));
+    for button in ["CPU time", "Thread states"] {
+        click_button(&mut window, button);
+        let rows = table_rows(&window);
+        let open = ["Unfinished left ", "Unfinished right "].map(|word| {
+            let counts = rows.iter().filter_map(|row| number_after(row, word));
+            counts.sum::<u64>()
+        });
+        assert!(open.iter().sum::<u64>() > 0, "{button} {rows:?}");
+        assert!(
+            rows.iter().any(|row| row.contains("At least ")),
+            "{button} {rows:?}"
+        );
+    }
 }
