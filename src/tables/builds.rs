@@ -1,6 +1,6 @@
 //! Tables of a whole build: programs, the critical chain, failures, parallelism; and the table of system calls.
 
-use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED, UPID};
+use super::columns::{AT_LEAST, DUR, NAME, PID, PROCESS, TS, UNFINISHED, UPID};
 use super::def::{Stored, renamed, same};
 use super::items::pid_of;
 use super::lives::{arguments_cell, process_in_full, program_cell};
@@ -288,7 +288,8 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
         ),
         ColumnDef::duration("mean", "Mean", "Their mean duration."),
         ColumnDef::duration("longest", "Longest", "The longest duration."),
-        UNFINISHED,
+        UNFINISHED.kept(),
+        AT_LEAST.kept(),
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),
     ],
@@ -323,6 +324,7 @@ fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 mean.into(),
                 mean.map(|_| total.longest_ns).into(),
                 total.unfinished.into(),
+                total.unfinished_ns.into(),
                 total.returned.into(),
                 by_error.join(", ").into(),
             ]);

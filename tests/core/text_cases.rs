@@ -411,3 +411,34 @@ fn tables_of_64_and_32_bit_calls_behind_the_text_are_no_calls() {
         .collect();
     assert_eq!(codes, ["summary_table"]);
 }
+
+#[test]
+fn open_calls_are_summed_beside_the_others() {
+    let file = case("calls-still-open.strace");
+    let stats = json(&["stats", "--kind", "system calls", &file]);
+    let calls = table("syscalls", &file);
+    assert_eq!(calls.len(), stats.len());
+    for row in &stats {
+        let of = calls.iter().find(|it| it["name"] == row["group"]).unwrap();
+        for column in ["unfinished", "at_least"] {
+            assert_eq!(of[column], row[column], "{row}");
+        }
+    }
+    let pause = calls.iter().find(|row| row["name"] == "pause").unwrap();
+    assert_eq!(pause["unfinished"], 3);
+    assert_eq!((&pause["time"], &pause["longest"]), (&0.into(), &Row::Null));
+    // A person sees both columns wherever a call is open, and neither where none is.
+    let heading = |file: &str| {
+        let text = stdout(&["stats", "--of", "calls", file, "--format", "table"]);
+        text.lines().next().unwrap().to_owned()
+    };
+    let shown = |file: &str| ["Unfinished", "At least"].map(|it| heading(file).contains(it));
+    assert_eq!(shown(&file), [true, true]);
+    let ended = sample("shell-pipeline.strace");
+    assert!(
+        table("syscalls", ended.to_str().unwrap())
+            .iter()
+            .all(|row| row["unfinished"] == 0)
+    );
+    assert_eq!(shown(ended.to_str().unwrap()), [false, false]);
+}
