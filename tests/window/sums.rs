@@ -669,3 +669,22 @@ fn compared_states_and_threads_that_never_ended_are_counted() {
         );
     }
 }
+
+#[test]
+fn a_flame_graph_says_how_long_unfinished_slices_lasted_at_least() {
+    let mut window = window(&file(OPEN_CALLS));
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
+    act(&mut window, Action::Fit);
+    let headings = window.query_all_by_label_contains("Visible: ");
+    let values = headings.filter_map(|node| {
+        let node = node.accesskit_node();
+        node.label().or_else(|| node.value())
+    });
+    let values: Vec<String> = values.collect();
+    assert!(
+        values
+            .iter()
+            .any(|words| words.contains(" unfinished, at least ")),
+        "{values:?}"
+    );
+}
