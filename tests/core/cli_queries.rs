@@ -563,3 +563,33 @@ fn a_comparison_of_states_and_threads_counts_what_never_ended() {
         assert_eq!(first[column], expected, "{column}");
     }
 }
+
+/// Two slices of one name and category on threads, and an asynchronous one.
+const TWO_KINDS: &str = r#"{"traceEvents":[
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":1,"ts":0,"dur":10},
+{"name":"job","cat":"x","ph":"b","id":1,"pid":1,"tid":1,"ts":20},
+{"name":"job","cat":"x","ph":"e","id":1,"pid":1,"tid":1,"ts":90},
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":2,"ts":5,"dur":30}
+]}"#;
+
+#[test]
+fn slices_are_found_by_their_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kinds.json");
+    std::fs::write(&path, TWO_KINDS).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    let count = |expression: &str| json(&["search", "--in", "slices", expression, &path]).len();
+    for (expression, expected) in [
+        ("name == job && dur >= 0ns", 3),
+        ("name == job && slice_kind == durations", 2),
+        ("slice_kind == \"asynchronous\"", 1),
+        ("slice_kind != durations", 1),
+        ("slice_kind ~ \"dur.*\" && dur < 20us", 1),
+        ("slice_kind == \"system calls\"", 0),
+    ] {
+        assert_eq!(count(expression), expected, "{expression}");
+    }
+    // Events have no kind.
+    let events = ["search", "--in", "events", "slice_kind != durations", &path];
+    assert_eq!(json(&events).len(), 0);
+}

@@ -7,7 +7,7 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::support::{act, click_button, file, settle, table_rows, window};
+use crate::support::{act, click_button, file, right_click, settle, table_rows, window};
 use egui_kittest::kittest::{NodeT, Queryable};
 use serde_json::Value;
 use threadline::base::{Job, TimeSpan};
@@ -637,6 +637,13 @@ fn files_count_what_the_chosen_process_did() {
     window.get_by_label_contains("of all processes: none is selected");
 }
 
+/// A file of this content in a folder.
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
 /// The numbers after a word in labels, such as the 3 of `Unfinished 3`.
 fn number_after(row: &str, word: &str) -> Option<u64> {
     let (_, rest) = row.split_once(word)?;
@@ -687,4 +694,58 @@ fn a_flame_graph_says_how_long_unfinished_slices_lasted_at_least() {
             .any(|words| words.contains(" unfinished, at least ")),
         "{values:?}"
     );
+}
+
+/// Slices of one name: two of category `x` and one of `y` on threads, and an asynchronous one of category `x`.
+const ONE_NAME: &str = r#"{"traceEvents":[
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":1,"ts":0,"dur":10},
+{"name":"job","cat":"y","ph":"X","pid":1,"tid":1,"ts":15,"dur":4},
+{"name":"job","cat":"x","ph":"b","id":1,"pid":1,"tid":1,"ts":20},
+{"name":"job","cat":"x","ph":"e","id":1,"pid":1,"tid":1,"ts":90},
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":2,"ts":5,"dur":30}
+]}"#;
+
+#[test]
+fn marks_of_a_row_are_the_slices_that_the_row_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "one-name.json", ONE_NAME);
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Durations));
+    act(&mut window, Action::Fit);
+    for (kind, counts) in [
+        (SliceKind::Durations, vec![1, 2]),
+        (SliceKind::Async, vec![1]),
+    ] {
+        let kind = Some(kind);
+        act(
+            &mut window,
+            Action::AddUp(Sums {
+                kind,
+                ..Sums::default()
+            }),
+        );
+        let rows = table_rows(&window);
+        let rows: Vec<String> = rows
+            .into_iter()
+            .filter(|row| row.starts_with("job, Count "))
+            .collect();
+        let mut found = Vec::new();
+        for row in &rows {
+            let place = window.get_by_label(row).rect().left_center();
+            right_click(&mut window, place + egui::vec2(20.0, 0.0));
+            window.run_steps(3);
+            click_button(&mut window, "Mark all in the timeline");
+            let expression = window.state().state().search.text.clone();
+            let marked = slices_found(&loaded, &expression).len();
+            assert_eq!(
+                number_after(row, "Count "),
+                Some(marked as u64),
+                "{row}: {expression}"
+            );
+            found.push(marked);
+        }
+        found.sort_unstable();
+        assert_eq!(found, counts, "{rows:?}");
+    }
 }
