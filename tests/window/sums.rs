@@ -749,3 +749,34 @@ fn marks_of_a_row_are_the_slices_that_the_row_counts() {
         assert_eq!(found, counts, "{rows:?}");
     }
 }
+
+/// A call within the first half of a millisecond; from then on only runs and states.
+const CALL_BEFORE: &str = "# tracer: nop\n#\n\
+    \u{20}         <idle>-0     [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n\
+    \u{20}              a-10    [000] d... 1.000100: sys_enter: NR 0 (1, 2)\n\
+    \u{20}              a-10    [000] d... 1.000200: sys_exit: NR 0 = 0\n\
+    \u{20}              a-10    [000] d... 1.000500: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=D ==> next_comm=b next_pid=11 next_prio=120\n\
+    \u{20}              b-11    [000] d... 1.000700: sched_switch: prev_comm=b prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120\n\
+    \u{20}              a-10    [000] d... 1.001000: print: x\n";
+
+#[test]
+fn a_selection_without_slices_shows_the_states_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "call-before.ftrace", CALL_BEFORE);
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
+    let start = window.state().state().trace_span.start;
+    let part = |from: i64, until: i64| {
+        let time = |us: i64| start + threadline::base::Nanos(us * 1000);
+        Action::SelectRange(TimeSpan::new(time(from), time(until)))
+    };
+    act(&mut window, part(600, 900));
+    let rows = table_rows(&window);
+    assert!(
+        rows.iter().any(|row| row.starts_with("running, ")),
+        "{rows:?}"
+    );
+    act(&mut window, part(50, 150));
+    let rows = table_rows(&window);
+    assert!(rows.iter().any(|row| row.starts_with("read, ")), "{rows:?}");
+}
