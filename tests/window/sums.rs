@@ -780,3 +780,31 @@ fn a_selection_without_slices_shows_the_states_in_it() {
     let rows = table_rows(&window);
     assert!(rows.iter().any(|row| row.starts_with("read, ")), "{rows:?}");
 }
+
+#[test]
+fn shares_of_thread_time_count_unfinished_states_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "call-before.ftrace", CALL_BEFORE);
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
+    act(&mut window, Action::Fit);
+    click_button(&mut window, "Thread states");
+    let rows = table_rows(&window);
+    let share = |row: &String| -> f64 {
+        let (_, rest) = row.split_once("Of thread time ").unwrap();
+        rest.split(' ').next().unwrap().parse().unwrap()
+    };
+    let sum: f64 = rows.iter().map(share).sum();
+    assert!((sum - 100.0).abs() < 0.5, "{rows:?}");
+    // This state did not end: nothing is in its total.
+    let sleeping = rows
+        .iter()
+        .find(|row| row.starts_with("sleeping, Count 0"))
+        .unwrap();
+    assert!(share(sleeping) > 5.0, "{rows:?}");
+    let heading = window.get_by_label("Sort by Of thread time").rect();
+    window.hover_at(heading.center());
+    window.run_steps(60);
+    let mut about = window.query_all_by_label_contains("least duration of unfinished ones");
+    assert!(about.next().is_some());
+}
