@@ -111,7 +111,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let found = with_progress("adding up", &job, || groups(trace, &area, what, by, &job));
     let found = found.unwrap_or_default();
     // Only panes show shares.
-    let row = |group: &Group| group_row(trace, group, what, 1.0);
+    let row = |group: &Group| group_row(trace, group, 1.0);
     let rows: Vec<MadeRow> = found.iter().map(row).collect();
     write_rows(
         &columns_for(&found, by),

@@ -1,13 +1,14 @@
 //! Totals of system calls as `strace -c` prints them: calls by name, with their time and the errors that they returned.
 //!
 //! Calls are slices. The result of a call is a field of its last event (of its only event, if it was recorded whole):
-//! `result` and `error` in system-call text, `ret` in the kernel's events. A call whose end was not seen is counted,
-//! but adds no time.
+//! `result` and `error` in system-call text, `ret` in the kernel's events. A call whose end was not seen is counted
+//! with its least duration beside the others, and adds no time.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::item::event_ref;
+use super::seen::{Length, Seen};
 use crate::base::{Cancelled, Job, error_numbers};
 use crate::event::{SliceKind, Value};
 use crate::formats::Events;
@@ -22,6 +23,8 @@ pub(crate) struct CallTotal {
     pub calls: u64,
     /// The number of calls without an end in the trace.
     pub unfinished: u64,
+    /// The least total time of these calls, in ns.
+    pub unfinished_ns: i128,
     /// The number of calls whose result is known.
     pub returned: u64,
     /// The number of calls that returned an error.
@@ -81,13 +84,14 @@ pub(crate) fn call_totals(
         }));
     }
     job.add_total(calls.len() as u64);
+    let seen = Seen::new(trace);
     let totals = calls
         .par_chunks(CALLS_A_JOB)
         .map(|calls| {
             job.check()?;
             let mut totals = Totals::default();
             for &slice in calls {
-                totals.add(trace, reader, slice);
+                totals.add(trace, &seen, reader, slice);
             }
             job.advance(calls.len() as u64);
             Ok(totals)
@@ -103,16 +107,16 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, trace: &Trace, reader: &dyn Events, slice: u32) {
-        let slices = &trace.slices;
-        let label = slices.label(SliceId(slice));
+    fn add(&mut self, trace: &Trace, seen: &Seen, reader: &dyn Events, slice: u32) {
+        let label = trace.slices.label(SliceId(slice));
         let (total, errors) = self.by_name.entry(label.name.0).or_default();
         total.calls += 1;
-        match slices.own_end(slice as usize) {
-            None => total.unfinished += 1,
-            Some(end) => {
-                let drawn = end.saturating_sub(slices.starts.at(slice as usize)).max(0);
-                let time = slices.measured(slice as usize).unwrap_or(drawn);
+        match seen.measure(trace, SliceId(slice)) {
+            Length::AtLeast(time) => {
+                total.unfinished += 1;
+                total.unfinished_ns += i128::from(time);
+            }
+            Length::Known(time) => {
                 total.time_ns += i128::from(time);
                 total.longest_ns = total.longest_ns.max(time);
             }
@@ -130,6 +134,7 @@ impl Totals {
             let (total, errors) = self.by_name.entry(name).or_default();
             total.calls += more.calls;
             total.unfinished += more.unfinished;
+            total.unfinished_ns += more.unfinished_ns;
             total.returned += more.returned;
             total.errors += more.errors;
             total.time_ns += more.time_ns;

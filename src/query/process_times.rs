@@ -10,6 +10,7 @@
 //! waited for them.
 
 use super::process_tree::{ProcessTree, Visited};
+use super::seen::{Length, Seen};
 use crate::base::strings::{base_name, text_of};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
@@ -23,6 +24,8 @@ pub struct ProcessTimes {
     pub rows: Vec<ProcessTime>,
     /// The number of processes above each process, by [`ProcessId`].
     pub depths: Vec<u32>,
+    /// Until when processes without an end certainly lived.
+    seen: Seen,
 }
 
 /// The times of one process.
@@ -88,13 +91,36 @@ impl ProcessTimes {
             }
             rows[id.0 as usize] = row;
         }
-        ProcessTimes { tree, rows, depths }
+        ProcessTimes {
+            tree,
+            rows,
+            depths,
+            seen: Seen::new(trace),
+        }
     }
 
     /// Returns a process's times; zeros if there is no such process.
     #[must_use]
     pub fn of(&self, id: ProcessId) -> ProcessTime {
         self.rows.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// Returns how long a process lived; a lower bound if the trace does not contain its start or its end.
+    #[must_use]
+    pub(crate) fn life(&self, trace: &Trace, id: ProcessId) -> Length {
+        let span = self.of(id).span;
+        let Some(process) = trace.processes.get(id.0 as usize) else {
+            return Length::AtLeast(0);
+        };
+        match (process.start, process.end) {
+            (Some(_), Some(_)) => Length::Known(span.duration().0),
+            (None, Some(_)) => Length::AtLeast(span.duration().0),
+            (_, None) => {
+                let file = trace.source_of(id.0, |source| &source.processes);
+                let until = self.seen.open_until(trace, file, span.start);
+                Length::AtLeast((until - span.start).0)
+            }
+        }
     }
 
     /// Returns the processes above `id`, starting with the root; `id` itself is last.

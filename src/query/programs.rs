@@ -1,8 +1,11 @@
 //! Programs added up over all processes that ran them, and the processes that failed.
 
+use std::cmp::Reverse;
+
 use rustc_hash::FxHashMap;
 
 use super::process_times::{ProcessTimes, program_bytes};
+use super::seen::Length;
 use crate::base::Nanos;
 use crate::trace::{ProcessId, Trace};
 
@@ -11,19 +14,24 @@ use crate::trace::{ProcessId, Trace};
 pub struct ProgramTotal {
     /// The number of processes that ran the program last.
     pub count: u32,
-    /// The sum of their lives.
+    /// The number of these processes without an end in the trace.
+    pub unfinished: u32,
+    /// The least sum of the lives of processes without an end.
+    pub at_least: Nanos,
+    /// The sum of the lives that ended.
     pub total: Nanos,
-    /// The sum of the time in which they had no living child.
+    /// The sum of the time in which the processes that ended had no living child.
     pub own: Nanos,
-    /// The longest life.
-    pub longest: Nanos,
-    /// The process with the longest own time.
+    /// The longest life that ended; if none ended, the longest least life.
+    pub longest: Length,
+    /// The process with this life.
     pub longest_process: ProcessId,
     /// The number of processes that failed.
     pub failed: u32,
 }
 
-/// Returns all programs, the one with the most own time first. Processes from before the trace are left out.
+/// Returns all programs, the one with the most own time first. Processes from before the trace are left out; processes
+/// without an end are counted, and their lives are summed separately.
 #[must_use]
 pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
     let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();
@@ -32,30 +40,45 @@ pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
             continue;
         }
         let id = ProcessId(index as u32);
-        let time = times.of(id);
-        let life = time.span.duration();
+        let life = times.life(trace, id);
         let entry = totals
             .entry(program_bytes(trace, id))
             .or_insert(ProgramTotal {
                 count: 0,
+                unfinished: 0,
+                at_least: Nanos(0),
                 total: Nanos(0),
                 own: Nanos(0),
-                longest: Nanos(-1),
+                longest: Length::AtLeast(-1),
                 longest_process: id,
                 failed: 0,
             });
         entry.count += 1;
-        entry.total = Nanos(entry.total.0.saturating_add(life.0));
-        entry.own = Nanos(entry.own.0.saturating_add(time.own.0));
         entry.failed += u32::from(process.has_failed());
-        if life > entry.longest {
+        match life {
+            Length::Known(ns) => {
+                entry.total = Nanos(entry.total.0.saturating_add(ns));
+                entry.own = Nanos(entry.own.0.saturating_add(times.of(id).own.0));
+            }
+            Length::AtLeast(ns) => {
+                entry.unfinished += 1;
+                entry.at_least = Nanos(entry.at_least.0.saturating_add(ns));
+            }
+        }
+        if rank(life) > rank(entry.longest) {
             entry.longest = life;
             entry.longest_process = id;
         }
     }
     let mut all: Vec<ProgramTotal> = totals.into_values().collect();
-    all.sort_by_key(|total| (std::cmp::Reverse(total.own), total.longest_process));
+    let size = |total: &ProgramTotal| Reverse((total.own, total.at_least));
+    all.sort_by_key(|total| (size(total), total.longest_process));
     all
+}
+
+/// Returns the rank of a life: every life that ended is before all least lives.
+fn rank(life: Length) -> (bool, i64) {
+    (life.known().is_some(), life.certain())
 }
 
 /// The processes that failed, by the time they ended.
@@ -86,10 +109,21 @@ mod tests {
         let all = programs(&trace, &times);
         let numbers: Vec<_> = all
             .iter()
-            .map(|row| (row.count, row.total.0, row.own.0, row.longest.0, row.failed))
+            .map(|row| (row.count, row.total.0, row.own.0, row.longest, row.failed))
             .collect();
-        assert_eq!(numbers, [(1, 50, 25, 50, 0), (2, 25, 25, 15, 1)]);
+        let longest = [50, 15].map(Length::Known);
+        assert_eq!(
+            numbers,
+            [(1, 50, 25, longest[0], 0), (2, 25, 25, longest[1], 1)]
+        );
         assert_eq!(all[1].longest_process, ProcessId(2));
         assert_eq!(failed(&trace), [ProcessId(1)]);
+        // The second gcc still runs when the trace ends: its least life is longer than the other's life.
+        trace.processes[2].end = None;
+        let all = programs(&trace, &ProcessTimes::new(&trace));
+        let gcc = all.iter().find(|row| row.count == 2).unwrap();
+        assert_eq!((gcc.total.0, gcc.longest), (10, Length::Known(10)));
+        assert_eq!((gcc.unfinished, gcc.at_least.0), (1, 99 - 20));
+        assert_eq!(gcc.longest_process, ProcessId(1));
     }
 }

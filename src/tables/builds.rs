@@ -1,9 +1,9 @@
 //! Tables of a whole build: programs, the critical chain, failures, parallelism; and the table of system calls.
 
-use super::columns::{DUR, NAME, PID, PROCESS, TS, UNFINISHED, UPID};
+use super::columns::{AT_LEAST, DUR, NAME, PID, PROCESS, TS, UNFINISHED, UPID};
 use super::def::{Stored, renamed, same};
 use super::items::pid_of;
-use super::lives::{arguments_cell, process_in_full, program_cell};
+use super::lives::{LIFETIME, arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
@@ -24,20 +24,22 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
     columns: &[
         NAME,
         ColumnDef::count("processes", "Processes", "How many processes ran it."),
-        ColumnDef::duration("own", "Own", "Total own time of these processes."),
-        ColumnDef::duration("total", "Total", "Total lifetime of these processes."),
+        ColumnDef::duration("own", "Own", "Total own time of those that ended."),
+        ColumnDef::duration("total", "Total", "Total lifetime of those that ended."),
         ColumnDef::duration(
             "longest",
             "Longest",
-            "Lifetime of the one that lived longest.",
+            "The longest lifetime of those that ended.",
         ),
         ColumnDef::key(
             "longest_pid",
             "Longest PID",
-            "The process that lived longest.",
+            "The process with the longest lifetime.",
         )
         .minor(),
         ColumnDef::count("failed", "Failed", "How many failed."),
+        UNFINISHED,
+        AT_LEAST.kept(),
     ],
     stored: None,
     rows: Rows::Trace(|scope| {
@@ -46,18 +48,21 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
     }),
 };
 
-/// Returns rows of [`PROGRAMS`]; the item of each is the longest process of its program.
+/// Returns rows of [`PROGRAMS`]; the item of each is the process of its program that lived longest.
 pub(crate) fn program_rows(totals: Vec<ProgramTotal>) -> impl RowSource {
     let rows = RowsOfIds::new(totals, (), |loaded, (), total: &ProgramTotal, cells| {
         let trace = &loaded.trace;
+        let longest = total.longest.known();
         cells.extend([
             program_cell(trace, total.longest_process),
             total.count.into(),
             total.own.0.into(),
             total.total.0.into(),
-            total.longest.0.into(),
-            pid_of(trace, total.longest_process),
+            longest.into(),
+            longest.map_or(Cell::None, |_| pid_of(trace, total.longest_process)),
             total.failed.into(),
+            total.unfinished.into(),
+            total.at_least.0.into(),
         ]);
     });
     rows.about(|(), total| Some(Item::Process(total.longest_process)))
@@ -179,7 +184,7 @@ pub(super) const FAILED: TableDef = TableDef {
         PROCESS,
         ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it."),
-        DUR,
+        LIFETIME,
         ColumnDef::text(
             "args",
             "Arguments",
@@ -210,7 +215,7 @@ fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 program_cell(trace, id),
                 process.and_then(|it| it.exit_status).into(),
                 process.and_then(|it| it.exit_signal).into(),
-                times.of(id).span.duration().0.into(),
+                times.life(trace, id).into(),
                 arguments_cell(trace, id),
             ]);
         },
@@ -288,7 +293,8 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
         ),
         ColumnDef::duration("mean", "Mean", "Their mean duration."),
         ColumnDef::duration("longest", "Longest", "The longest duration."),
-        UNFINISHED,
+        UNFINISHED.kept(),
+        AT_LEAST.kept(),
         ColumnDef::count("returned", "Returned", "How many returned.").minor(),
         ColumnDef::text("by_error", "By error", "The errors with their counts."),
     ],
@@ -323,6 +329,7 @@ fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 mean.into(),
                 mean.map(|_| total.longest_ns).into(),
                 total.unfinished.into(),
+                total.unfinished_ns.into(),
                 total.returned.into(),
                 by_error.join(", ").into(),
             ]);

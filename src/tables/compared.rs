@@ -59,12 +59,14 @@ pub(crate) const COMPARED: TableDef = TableDef {
             "at_least_a",
             "At least A",
             "The least total duration of the unfinished ones in A.",
-        ),
+        )
+        .kept(),
         ColumnDef::duration(
             "at_least_b",
             "At least B",
             "The least total duration of the unfinished ones in B.",
-        ),
+        )
+        .kept(),
     ],
     stored: None,
     rows: Rows::Answer("compare A B"),
@@ -136,12 +138,8 @@ fn row_cells(row: &CompareRow, How { what, by }: How) -> Vec<Cell<'_>> {
     cells.extend(both(&|side| side.p95_ns.into()));
     cells.extend(both(&|side| side.max_ns.into()));
     cells.push(row.kind.map(SliceKind::word).into());
-    let open = |value: Cell<'static>| match what {
-        CompareWhat::Slices => value,
-        _ => Cell::None,
-    };
-    cells.extend(both(&|side| open(side.unfinished.into())));
-    cells.extend(both(&|side| open(side.unfinished_ns.into())));
+    cells.extend(both(&|side| time(side.unfinished.into())));
+    cells.extend(both(&|side| time(side.unfinished_ns.into())));
     let sides = [row.left, row.right];
     let sum = |side: Option<Side>| side.map_or(0, |side| side.sum_ns);
     cells.push(time((sum(row.right) - sum(row.left)).into()));

@@ -8,7 +8,7 @@ use crate::event::SliceKind;
 use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
-use crate::query::area::{Group, GroupBy, What};
+use crate::query::area::{Group, GroupBy};
 use crate::query::item::{cpu_number, title};
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
@@ -65,7 +65,7 @@ pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
 ];
 
 /// Returns a row of [`GROUPS`], followed by cells of [`OF_SOME`]; shares are relative to `whole_ns`, in ns.
-pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64) -> MadeRow {
+pub(crate) fn group_row(trace: &Trace, group: &Group, whole_ns: f64) -> MadeRow {
     let key = &group.key;
     let category = key
         .name
@@ -91,10 +91,7 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, what: What, whole_ns: f64)
         key.kind.map(SliceKind::word).into(),
         group.unfinished.into(),
         group.unfinished_ns.into(),
-        match what {
-            What::Slices => some(share),
-            What::Runs | What::States => share,
-        },
+        share,
         some(group.sum_ns.into()),
         some(group.own_ns.into()),
     ];

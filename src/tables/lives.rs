@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::columns::{DUR, ID, NAME, PID, TID, UPID};
+use super::columns::{ID, NAME, PID, TID, UPID};
 use super::def::{Stored, renamed, same};
 use super::items::pid_of;
 use super::rows::RowsOfIds;
@@ -24,6 +24,12 @@ const START: ColumnDef<'static> = ColumnDef::time(
 );
 const END: ColumnDef<'static> =
     ColumnDef::time("end", "End", "When it ended; none if after the trace.");
+/// How long a process lived; exports contain no value for a lower bound.
+pub(super) const LIFETIME: ColumnDef<'static> = ColumnDef::duration(
+    "dur",
+    "Duration",
+    "How long it lived; none if it started before the trace or ended after it.",
+);
 const ARGUMENTS: ColumnDef<'static> = ColumnDef::text(
     "args",
     "Arguments",
@@ -196,7 +202,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ColumnDef::count("depth", "Depth", "How many processes are above it.").minor(),
         NAME,
         START,
-        DUR,
+        LIFETIME,
         ColumnDef::duration(
             "own",
             "Own",
@@ -253,10 +259,6 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
 pub(crate) const EXIT: ColumnDef<'static> =
     ColumnDef::text("exit", "Exit", "Exit code, or the signal that killed it");
 
-/// For panes only: the lifetime of the process; a lower bound if the trace ends before the process does.
-pub(crate) const LIVED: ColumnDef<'static> =
-    ColumnDef::duration("lived", "Duration", "How long it lived");
-
 fn process_times(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
     let times = ProcessTimes::new(trace);
@@ -270,8 +272,7 @@ fn process_times(scope: &Scope<'_>) -> Box<dyn RowSource> {
     Box::new(process_rows(nodes.collect(), Arc::new(times)))
 }
 
-/// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`] and one of [`LIVED`]; the item of each is its
-/// process.
+/// Returns rows of [`PROCESS_TIMES`], followed by a cell of [`EXIT`]; the item of each is its process.
 pub(crate) fn process_rows(nodes: Vec<Visited>, times: Arc<ProcessTimes>) -> impl RowSource {
     let rows = RowsOfIds::new(nodes, times, |loaded, times, node, cells| {
         node_cells(loaded, times, *node, cells);
@@ -298,7 +299,7 @@ fn node_cells<'a>(
         node.depth.into(),
         program_cell(trace, node.id),
         process.start.into(),
-        time.span.duration().0.into(),
+        times.life(trace, node.id).into(),
         time.own.0.into(),
         time.subtree.0.into(),
         time.children.into(),
@@ -311,10 +312,6 @@ fn node_cells<'a>(
         u32::from(process.may_be_thread()).into(),
         arguments_cell(trace, node.id),
         exit_text(process.exit_status, process.exit_signal).into(),
-        match (process.start, process.end) {
-            (Some(_), Some(_)) => time.span.duration().0.into(),
-            _ => Cell::AtLeast(time.span.duration().0.into()),
-        },
     ]);
 }
 

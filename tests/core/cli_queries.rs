@@ -497,3 +497,99 @@ fn children_run_their_parents_program_until_they_execute_another() {
     assert!(image("sh", 311), "{images:?}");
     assert!(image("sh", 312) && image("ls", 312), "{images:?}");
 }
+
+/// Two threads on one CPU; the run of the second is open when the recording ends `last` after 1 s, in µs.
+fn open_run(folder: &Path, name: &str, last: u32) -> String {
+    let path = folder.join(name);
+    let switch = "sched_switch: prev_comm=";
+    let text = format!(
+        "# tracer: nop\n#\n\
+         \u{20}         <idle>-0     [000] d... 1.000100: {switch}swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n\
+         \u{20}              a-10    [000] d... 1.000500: {switch}a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=b next_pid=11 next_prio=120\n\
+         \u{20}              b-11    [000] d... 1.{last:06}: print: x\n"
+    );
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_comparison_of_states_and_threads_counts_what_never_ended() {
+    let file = sample("sched-irq-syscalls.dat");
+    for (of, stats) in [
+        ("states", vec!["stats", "--of", "states"]),
+        (
+            "threads",
+            vec!["stats", "--of", "runs", "--by", "thread-name"],
+        ),
+    ] {
+        let stats = json(&[stats, vec![file.as_str()]].concat());
+        let compared = json(&["compare", "--of", of, &file, &file]);
+        assert_eq!(compared.len(), stats.len(), "{of}");
+        for row in &stats {
+            let of_both = compared
+                .iter()
+                .find(|it| it["name"] == row["group"])
+                .unwrap();
+            for (side, column) in ["a", "b"]
+                .into_iter()
+                .flat_map(|side| ["count", "sum", "unfinished", "at_least"].map(|it| (side, it)))
+            {
+                assert_eq!(
+                    of_both[format!("{column}_{side}")],
+                    row[column],
+                    "{of} {column}"
+                );
+            }
+        }
+        assert!(
+            stats.iter().any(|row| row["unfinished"].as_i64() > Some(0)),
+            "{of}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let [left, right] = [("left.ftrace", 1_000), ("right.ftrace", 900_000)]
+        .map(|(name, last)| open_run(folder.path(), name, last));
+    let rows = json(&["compare", "--of", "threads", &left, &right]);
+    // The largest change is first: what is certain of the open run.
+    let first = &rows[0];
+    assert_eq!(first["name"], "b");
+    for (column, expected) in [
+        ("count_a", 0),
+        ("unfinished_a", 1),
+        ("unfinished_b", 1),
+        ("at_least_a", 500_000),
+        ("at_least_b", 899_500_000),
+    ] {
+        assert_eq!(first[column], expected, "{column}");
+    }
+}
+
+/// Two slices of one name and category on threads, and an asynchronous one.
+const TWO_KINDS: &str = r#"{"traceEvents":[
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":1,"ts":0,"dur":10},
+{"name":"job","cat":"x","ph":"b","id":1,"pid":1,"tid":1,"ts":20},
+{"name":"job","cat":"x","ph":"e","id":1,"pid":1,"tid":1,"ts":90},
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":2,"ts":5,"dur":30}
+]}"#;
+
+#[test]
+fn slices_are_found_by_their_kind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("kinds.json");
+    std::fs::write(&path, TWO_KINDS).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    let count = |expression: &str| json(&["search", "--in", "slices", expression, &path]).len();
+    for (expression, expected) in [
+        ("name == job && dur >= 0ns", 3),
+        ("name == job && slice_kind == durations", 2),
+        ("slice_kind == \"asynchronous\"", 1),
+        ("slice_kind != durations", 1),
+        ("slice_kind ~ \"dur.*\" && dur < 20us", 1),
+        ("slice_kind == \"system calls\"", 0),
+    ] {
+        assert_eq!(count(expression), expected, "{expression}");
+    }
+    // Events have no kind.
+    let events = ["search", "--in", "events", "slice_kind != durations", &path];
+    assert_eq!(json(&events).len(), 0);
+}

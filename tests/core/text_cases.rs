@@ -411,3 +411,69 @@ fn tables_of_64_and_32_bit_calls_behind_the_text_are_no_calls() {
         .collect();
     assert_eq!(codes, ["summary_table"]);
 }
+
+#[test]
+fn open_calls_are_summed_beside_the_others() {
+    let file = case("calls-still-open.strace");
+    let stats = json(&["stats", "--kind", "system calls", &file]);
+    let calls = table("syscalls", &file);
+    assert_eq!(calls.len(), stats.len());
+    for row in &stats {
+        let of = calls.iter().find(|it| it["name"] == row["group"]).unwrap();
+        for column in ["unfinished", "at_least"] {
+            assert_eq!(of[column], row[column], "{row}");
+        }
+    }
+    let pause = calls.iter().find(|row| row["name"] == "pause").unwrap();
+    assert_eq!(pause["unfinished"], 3);
+    assert_eq!((&pause["time"], &pause["longest"]), (&0.into(), &Row::Null));
+    // A person sees both columns wherever a call is open, and neither where none is.
+    let heading = |file: &str| {
+        let text = stdout(&["stats", "--of", "calls", file, "--format", "table"]);
+        text.lines().next().unwrap().to_owned()
+    };
+    let shown = |file: &str| ["Unfinished", "At least"].map(|it| heading(file).contains(it));
+    assert_eq!(shown(&file), [true, true]);
+    let ended = sample("shell-pipeline.strace");
+    assert!(
+        table("syscalls", ended.to_str().unwrap())
+            .iter()
+            .all(|row| row["unfinished"] == 0)
+    );
+    assert_eq!(shown(ended.to_str().unwrap()), [false, false]);
+}
+
+/// A shell that starts two compilers; the second, and the shell, still run when the recording ends.
+const OPEN_BUILD: &str = "# tracer: nop\n#\n\
+    \u{20}   sh-10  [000] d... 1.000000: sched_process_fork: comm=sh pid=10 child_comm=sh child_pid=11\n\
+    \u{20}   cc-11  [000] d... 1.001000: sched_process_exec: filename=/bin/cc pid=11 old_pid=11\n\
+    \u{20}   cc-11  [000] d... 1.003000: sched_process_exit: comm=cc pid=11 prio=120\n\
+    \u{20}   sh-10  [000] d... 1.004000: sched_process_fork: comm=sh pid=10 child_comm=sh child_pid=12\n\
+    \u{20}   cc-12  [000] d... 1.005000: sched_process_exec: filename=/bin/cc pid=12 old_pid=12\n\
+    \u{20}   cc-12  [000] d... 1.034000: print: x\n";
+
+#[test]
+fn programs_that_still_run_are_in_no_total_and_no_longest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("open.ftrace");
+    std::fs::write(&path, OPEN_BUILD).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let rows = table("programs", &file);
+    let cc = rows.iter().find(|row| row["name"] == "cc").unwrap();
+    for (column, expected) in [
+        ("processes", 2),
+        ("total", 3_000_000),
+        ("own", 3_000_000),
+        ("longest", 3_000_000),
+        ("longest_pid", 11),
+        ("unfinished", 1),
+        ("at_least", 30_000_000),
+    ] {
+        assert_eq!(cc[column], expected, "{column}: {cc}");
+    }
+    // In the process tree a life has a duration if both ends are known.
+    for row in table("process_times", &file) {
+        let is_whole = row["before_trace"] == 0 && row["after_trace"] == 0;
+        assert_eq!(row["dur"].is_i64(), is_whole, "{row}");
+    }
+}

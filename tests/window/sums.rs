@@ -7,7 +7,7 @@ use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::support::{act, click_button, file, settle, table_rows, window};
+use crate::support::{act, click_button, file, right_click, settle, table_rows, window};
 use egui_kittest::kittest::{NodeT, Queryable};
 use serde_json::Value;
 use threadline::base::{Job, TimeSpan};
@@ -20,7 +20,7 @@ use threadline::query::files::{FileList, FileView, listed};
 use threadline::query::search::{Place, Places, Query, search};
 use threadline::trace::{SliceId, ThreadId};
 use threadline::view::rows::RowKey;
-use threadline::view::{Action, Arrange, HiddenTracks, PaneKind, Sums};
+use threadline::view::{Action, Arrange, HiddenTracks, Marker, PaneKind, Sums};
 
 const OPEN_CALLS: &str = "tests/cases/text/calls-still-open.strace";
 
@@ -635,4 +635,176 @@ fn files_count_what_the_chosen_process_did() {
     act(&mut window, Action::Deselect);
     settle(&mut window);
     window.get_by_label_contains("of all processes: none is selected");
+}
+
+/// A file of this content in a folder.
+fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// The numbers after a word in labels, such as the 3 of `Unfinished 3`.
+fn number_after(row: &str, word: &str) -> Option<u64> {
+    let (_, rest) = row.split_once(word)?;
+    rest.trim_start().split([',', ' ']).next()?.parse().ok()
+}
+
+#[test]
+fn compared_states_and_threads_that_never_ended_are_counted() {
+    let mut window = window(&file("sample-traces/sched-irq-syscalls.dat"));
+    act(&mut window, Action::OpenPane(PaneKind::Compare));
+    let span = window.state().state().trace_span;
+    let middle = span.start + threadline::base::Nanos(span.duration().0 / 2);
+    act(
+        &mut window,
+        Action::SelectRange(TimeSpan::new(middle, span.end)),
+    );
+    act(&mut window, Action::Mark(Marker::A, span.start));
+    act(&mut window, Action::Mark(Marker::B, middle));
+    for button in ["CPU time", "Thread states"] {
+        click_button(&mut window, button);
+        let rows = table_rows(&window);
+        let open = ["Unfinished left ", "Unfinished right "].map(|word| {
+            let counts = rows.iter().filter_map(|row| number_after(row, word));
+            counts.sum::<u64>()
+        });
+        assert!(open.iter().sum::<u64>() > 0, "{button} {rows:?}");
+        assert!(
+            rows.iter().any(|row| row.contains("At least ")),
+            "{button} {rows:?}"
+        );
+    }
+}
+
+#[test]
+fn a_flame_graph_says_how_long_unfinished_slices_lasted_at_least() {
+    let mut window = window(&file(OPEN_CALLS));
+    act(&mut window, Action::OpenPane(PaneKind::FlameGraph));
+    act(&mut window, Action::Fit);
+    let headings = window.query_all_by_label_contains("Visible: ");
+    let values = headings.filter_map(|node| {
+        let node = node.accesskit_node();
+        node.label().or_else(|| node.value())
+    });
+    let values: Vec<String> = values.collect();
+    assert!(
+        values
+            .iter()
+            .any(|words| words.contains(" unfinished, at least ")),
+        "{values:?}"
+    );
+}
+
+/// Slices of one name: two of category `x` and one of `y` on threads, and an asynchronous one of category `x`.
+const ONE_NAME: &str = r#"{"traceEvents":[
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":1,"ts":0,"dur":10},
+{"name":"job","cat":"y","ph":"X","pid":1,"tid":1,"ts":15,"dur":4},
+{"name":"job","cat":"x","ph":"b","id":1,"pid":1,"tid":1,"ts":20},
+{"name":"job","cat":"x","ph":"e","id":1,"pid":1,"tid":1,"ts":90},
+{"name":"job","cat":"x","ph":"X","pid":1,"tid":2,"ts":5,"dur":30}
+]}"#;
+
+#[test]
+fn marks_of_a_row_are_the_slices_that_the_row_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "one-name.json", ONE_NAME);
+    let loaded = load::open(&path, &Job::default()).unwrap();
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Durations));
+    act(&mut window, Action::Fit);
+    for (kind, counts) in [
+        (SliceKind::Durations, vec![1, 2]),
+        (SliceKind::Async, vec![1]),
+    ] {
+        let kind = Some(kind);
+        act(
+            &mut window,
+            Action::AddUp(Sums {
+                kind,
+                ..Sums::default()
+            }),
+        );
+        let rows = table_rows(&window);
+        let rows: Vec<String> = rows
+            .into_iter()
+            .filter(|row| row.starts_with("job, Count "))
+            .collect();
+        let mut found = Vec::new();
+        for row in &rows {
+            let place = window.get_by_label(row).rect().left_center();
+            right_click(&mut window, place + egui::vec2(20.0, 0.0));
+            window.run_steps(3);
+            click_button(&mut window, "Mark all in the timeline");
+            let expression = window.state().state().search.text.clone();
+            let marked = slices_found(&loaded, &expression).len();
+            assert_eq!(
+                number_after(row, "Count "),
+                Some(marked as u64),
+                "{row}: {expression}"
+            );
+            found.push(marked);
+        }
+        found.sort_unstable();
+        assert_eq!(found, counts, "{rows:?}");
+    }
+}
+
+/// A call within the first half of a millisecond; from then on only runs and states.
+const CALL_BEFORE: &str = "# tracer: nop\n#\n\
+    \u{20}         <idle>-0     [000] d... 1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n\
+    \u{20}              a-10    [000] d... 1.000100: sys_enter: NR 0 (1, 2)\n\
+    \u{20}              a-10    [000] d... 1.000200: sys_exit: NR 0 = 0\n\
+    \u{20}              a-10    [000] d... 1.000500: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=D ==> next_comm=b next_pid=11 next_prio=120\n\
+    \u{20}              b-11    [000] d... 1.000700: sched_switch: prev_comm=b prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120\n\
+    \u{20}              a-10    [000] d... 1.001000: print: x\n";
+
+#[test]
+fn a_selection_without_slices_shows_the_states_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "call-before.ftrace", CALL_BEFORE);
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
+    let start = window.state().state().trace_span.start;
+    let part = |from: i64, until: i64| {
+        let time = |us: i64| start + threadline::base::Nanos(us * 1000);
+        Action::SelectRange(TimeSpan::new(time(from), time(until)))
+    };
+    act(&mut window, part(600, 900));
+    let rows = table_rows(&window);
+    assert!(
+        rows.iter().any(|row| row.starts_with("running, ")),
+        "{rows:?}"
+    );
+    act(&mut window, part(50, 150));
+    let rows = table_rows(&window);
+    assert!(rows.iter().any(|row| row.starts_with("read, ")), "{rows:?}");
+}
+
+#[test]
+fn shares_of_thread_time_count_unfinished_states_and_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = written(folder.path(), "call-before.ftrace", CALL_BEFORE);
+    let mut window = window(&path);
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
+    act(&mut window, Action::Fit);
+    click_button(&mut window, "Thread states");
+    let rows = table_rows(&window);
+    let share = |row: &String| -> f64 {
+        let (_, rest) = row.split_once("Of thread time ").unwrap();
+        rest.split(' ').next().unwrap().parse().unwrap()
+    };
+    let sum: f64 = rows.iter().map(share).sum();
+    assert!((sum - 100.0).abs() < 0.5, "{rows:?}");
+    // This state did not end: nothing is in its total.
+    let sleeping = rows
+        .iter()
+        .find(|row| row.starts_with("sleeping, Count 0"))
+        .unwrap();
+    assert!(share(sleeping) > 5.0, "{rows:?}");
+    let heading = window.get_by_label("Sort by Of thread time").rect();
+    window.hover_at(heading.center());
+    window.run_steps(60);
+    let mut about = window.query_all_by_label_contains("least duration of unfinished ones");
+    assert!(about.next().is_some());
 }

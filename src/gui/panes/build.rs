@@ -22,7 +22,7 @@ use crate::query::process_times::{
     CountFrom, MeanAndMost, ProcessTimes, curve, first_arguments_of, mean_and_most, parallelism,
     program_of,
 };
-use crate::query::programs::{failed, programs};
+use crate::query::programs::{ProgramTotal, failed, programs};
 use crate::query::slot_estimate::with_slots;
 use crate::tables::TableDef;
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
@@ -144,6 +144,7 @@ impl Answer {
         let span = TimeSpan::new(first, last.max(first));
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
         let at_once = mean_and_most(&steps, span);
+        let programs = programs(trace, &times);
         Ok(Answer {
             work: Nanos((at_once.mean * span.duration().0 as f64) as i64),
             curve: curve(&steps, span, MOST_POINTS),
@@ -151,8 +152,8 @@ impl Answer {
             steps: Arc::new(TableData::new(chain_columns(), chain_rows(chain.rows()))),
             chain,
             programs: Arc::new(TableData::new(
-                program_columns(),
-                program_rows(programs(trace, &times)),
+                program_columns(&programs),
+                program_rows(programs),
             )),
             costs,
             totals,
@@ -452,16 +453,20 @@ fn chain_columns() -> Vec<PaneColumn> {
     ]
 }
 
-fn program_columns() -> Vec<PaneColumn> {
+fn program_columns(programs: &[ProgramTotal]) -> Vec<PaneColumn> {
     let of = |name: &str, width: f32| PaneColumn::of(&PROGRAMS, name, width);
-    vec![
+    let mut columns = vec![
         of("name", 60.0).titled("Program").growing(),
         of("processes", 46.0).titled("Count"),
         of("total", 68.0),
         of("own", 68.0),
         of("longest", 68.0),
         of("failed", 44.0).counting_trouble(),
-    ]
+    ];
+    if programs.iter().any(|program| program.unfinished > 0) {
+        columns.extend([of("unfinished", 72.0), of("at_least", 68.0)]);
+    }
+    columns
 }
 
 fn cost_columns() -> Vec<PaneColumn> {

@@ -15,7 +15,7 @@ use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, is_found, program_of};
 use crate::query::process_tree::Visited;
-use crate::tables::lives::{EXIT, LIVED, PROCESS_TIMES, process_rows};
+use crate::tables::lives::{EXIT, PROCESS_TIMES, process_rows};
 use crate::trace::{Process, ProcessId, Trace};
 use crate::view::{Action, ruler};
 
@@ -155,7 +155,7 @@ fn table_of(nodes: Vec<Visited>, times: &Arc<ProcessTimes>) -> TableData {
             .with_none("before")
             .first_sorted(Order::Ascending)
             .drawn(),
-        after(1, LIVED, 82.0),
+        of("dur", 82.0).about("How long it lived"),
         of("own", 82.0).about("The time in which none of its children lived"),
         of("subtree", 82.0).about("Its own time and that of all below it"),
         after(0, EXIT, 78.0)

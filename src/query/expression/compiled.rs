@@ -53,7 +53,8 @@ pub(super) enum Test {
     /// The pattern in names, categories and texts.
     Anywhere(Pattern, ByLabel),
     Name(TextTest, ByLabel),
-    Category(ByLabel),
+    /// Whether the category of an event or slice matches, or the kind of a slice.
+    Label(ByLabel),
     /// Whether a thread or process matches: by thread, and by process.
     Whose(Vec<bool>, Vec<bool>),
     Cpu(NumberTest),
@@ -178,18 +179,14 @@ impl<'a> Compiler<'a> {
         let with_text = |make: &dyn Fn(TextTest) -> Test| text.clone().map_or(Test::Never, make);
         let with_number = |make: fn(NumberTest) -> Test| number.map_or(Test::Never, make);
         match field {
-            Field::Name | Field::Category => with_text(&|test| {
-                let part = if *field == Field::Name {
-                    Part::Name
-                } else {
-                    Part::Category
-                };
-                let by_label = self.by_label(part, &|bytes| test.holds(bytes));
-                match part {
-                    Part::Name => Test::Name(test, by_label),
-                    Part::Category => Test::Category(by_label),
-                }
+            Field::Name => with_text(&|test| {
+                let by_label = self.by_label(Part::Name, &|bytes| test.holds(bytes));
+                Test::Name(test, by_label)
             }),
+            Field::Category => with_text(&|test| {
+                Test::Label(self.by_label(Part::Category, &|bytes| test.holds(bytes)))
+            }),
+            Field::SliceKind => with_text(&|test| Test::Label(self.by_slice_kind(&test))),
             Field::Cpu => with_number(Test::Cpu),
             Field::Duration => with_number(Test::Duration),
             Field::Depth => with_number(Test::Depth),
@@ -273,6 +270,17 @@ impl<'a> Compiler<'a> {
         }
     }
 
+    /// Returns the labels whose kind matches; events have none.
+    fn by_slice_kind(&self, test: &TextTest) -> ByLabel {
+        let labels = self.trace.slices.labels.iter();
+        ByLabel {
+            kinds: vec![false; self.trace.kinds.len()],
+            labels: labels
+                .map(|label| test.holds(label.kind.word().as_bytes()))
+                .collect(),
+        }
+    }
+
     fn kinds_named(&self, names: &[String]) -> Vec<bool> {
         let mut found = vec![false; self.trace.kinds.len()];
         for name in names {
@@ -327,7 +335,7 @@ impl Test {
             (Test::Not(inner), _) => inner.known(about).map(|known| !known),
             (Test::All(tests), _) => join(tests, about, Settled::ByOneNo),
             (Test::Any(tests), _) => join(tests, about, Settled::ByOneYes),
-            (Test::Name(_, by) | Test::Category(by), _) => Some(by_label(by).unwrap_or(false)),
+            (Test::Name(_, by) | Test::Label(by), _) => Some(by_label(by).unwrap_or(false)),
             (Test::Anywhere(_, by), About::Kind(_)) => by_label(by).filter(|known| *known),
             (Test::Anywhere(_, by), About::Label(_)) => Some(by_label(by).unwrap_or(false)),
             (Test::Event(kinds, inner), About::Kind(at)) => match kinds.get(at) {

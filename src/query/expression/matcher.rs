@@ -151,7 +151,7 @@ impl Probe<'_> {
                 Some(known) => known,
                 None => test.holds(title(trace, item).as_bytes()),
             },
-            Test::Category(by) => self.by_label(by, item).unwrap_or(false),
+            Test::Label(by) => self.by_label(by, item).unwrap_or(false),
             Test::Whose(threads, processes) => match item {
                 Item::Process(id) => in_list(processes, id.0),
                 _ => item.thread(trace).is_some_and(|id| in_list(threads, id.0)),

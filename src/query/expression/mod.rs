@@ -10,8 +10,8 @@
 //! ```
 //!
 //! A text is an expression if it has an operator outside of quotes; `"a < b"` in quotes is plain text again. Fields:
-//! `name category cpu tid pid thread process track ts dur depth state text`, and the arguments of events by name
-//! (`arg.NAME` where a field of ours has the same name). A comparison with a field that an item does not have is false,
+//! `name category slice_kind cpu tid pid thread process track ts dur depth state text`, and the arguments of events by
+//! name (`arg.NAME` where a field of ours has the same name). A comparison with a field that an item does not have is false,
 //! also `!=`. Of an unfinished slice, run or state only the least duration is known ("at least T"): `dur > X`, `dur >=
 //! X` and `dur != X` match it where T proves them, `<`, `<=` and `==` never. Parsing needs no trace; [`Matcher`] binds
 //! an expression to a trace.

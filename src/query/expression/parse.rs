@@ -50,6 +50,8 @@ pub enum Field {
     Name,
     /// The item's category or system.
     Category,
+    /// The kind of a slice.
+    SliceKind,
     /// The number of its CPU.
     Cpu,
     /// The number of its thread.
@@ -80,6 +82,11 @@ pub enum Field {
 pub(crate) const FIELDS: &[(&str, Field, &str)] = &[
     ("name", Field::Name, "name of the event, slice, thread ..."),
     ("category", Field::Category, "category or system"),
+    (
+        "slice_kind",
+        Field::SliceKind,
+        "kind of a slice: system calls, functions, asynchronous ...",
+    ),
     ("cpu", Field::Cpu, "number of the CPU"),
     ("tid", Field::Tid, "number of the thread"),
     ("pid", Field::Pid, "number of the process"),
@@ -442,7 +449,14 @@ fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Troub
     };
     let is_pattern = matches!(op, Op::Like | Op::Unlike);
     match field {
-        Field::Name | Field::Category | Field::Track | Field::State | Field::Text if is_ordered => {
+        Field::Name
+        | Field::Category
+        | Field::SliceKind
+        | Field::Track
+        | Field::State
+        | Field::Text
+            if is_ordered =>
+        {
             Err(Trouble::Operator(format!(
                 "'{name}' is a text: it can be compared with == != ~ !~"
             )))

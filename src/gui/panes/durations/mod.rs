@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
-use self::one_name::OneName;
+use self::one_name::{Named, OneName, expression};
 use crate::base::{StringId, Task, TaskKey};
 use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
@@ -71,6 +71,7 @@ impl Found {
 struct DurationsPane {
     found: Task<ShownArea, Arc<Found>>,
     table: DataTable,
+    /// The chosen name and its category.
     name: Option<(StringId, StringId)>,
     /// The trace to which `name` belongs.
     trace: Option<TraceId>,
@@ -145,8 +146,13 @@ impl Pane for DurationsPane {
             table.companion(ui, "one name").show(ui, |ui| {
                 // Without this the panel would shrink to its initial content.
                 ui.set_min_size(ui.available_size());
+                let of = Named {
+                    name,
+                    category,
+                    kind,
+                };
                 let area = Area { kind, ..asked.area };
-                self.one.ui(ui, scene, &area, name, category, &mut actions);
+                self.one.ui(ui, scene, &area, of, &mut actions);
             });
         }
         self.table
@@ -166,10 +172,15 @@ impl Pane for DurationsPane {
                     actions.push(Action::Reveal(Item::Slice(longest)));
                     ui.close();
                 }
-                if let Some((name, _)) = group.and_then(|group| group.key.name)
+                if let Some((name, category)) = group.and_then(|group| group.key.name)
                     && ui.button("Mark all in the timeline").clicked()
                 {
-                    actions.push(Action::Search(one_name::expression(trace, name, None)));
+                    let of = Named {
+                        name,
+                        category,
+                        kind,
+                    };
+                    actions.push(Action::Search(expression(trace, of, None)));
                     ui.close();
                 }
             },

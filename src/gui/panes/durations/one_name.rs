@@ -6,6 +6,7 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use crate::base::{Nanos, StringId, Task, TaskKey};
+use crate::event::SliceKind;
 use crate::gui::boxes::check_box;
 use crate::gui::chart::{Heights, HistogramStyle, histogram_ui};
 use crate::gui::pane::Scene;
@@ -43,7 +44,15 @@ enum Pointer {
     Down,
 }
 
-type Key = (Area, StringId, StringId);
+/// The slices of one row of the pane: their name, category and kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub name: StringId,
+    pub category: StringId,
+    pub kind: Option<SliceKind>,
+}
+
+type Key = (Area, Named);
 type ListKey = (Key, Option<Range<i64>>);
 
 /// The state of the view of one name.
@@ -51,7 +60,7 @@ pub(crate) struct OneName {
     durations: Task<Key, Arc<Durations>>,
     list: Task<ListKey, Arc<TableData>>,
     table: DataTable,
-    of: Option<(StringId, StringId)>,
+    of: Option<Named>,
     style: HistogramStyle,
     /// The chosen range of durations in ns.
     chosen: Option<Range<i64>>,
@@ -93,16 +102,16 @@ impl OneName {
         ui: &mut Ui,
         scene: &Scene<'_>,
         area: &Area,
-        name: StringId,
-        category: StringId,
+        of: Named,
         actions: &mut Vec<Action>,
     ) {
-        if self.of != Some((name, category)) {
-            self.of = Some((name, category));
+        if self.of != Some(of) {
+            self.of = Some(of);
             self.chosen = None;
         }
+        let Named { name, category, .. } = of;
         let id = scene.loaded.id;
-        let key: Key = (area.clone(), name, category);
+        let key: Key = (area.clone(), of);
         let is_down = ui.input(|input| input.pointer.any_down());
         if !is_down || self.durations.answer(id).is_none() {
             let loaded = scene.loaded.clone();
@@ -186,7 +195,7 @@ impl OneName {
                         self.list_ui(ui, scene, &key, &found, actions);
                     });
                 });
-            return self.chosen_ui(scene, name, pointer, before.as_ref(), actions);
+            return self.chosen_ui(scene, of, pointer, before.as_ref(), actions);
         }
         let is_low = height < LOW_HEIGHT && ui.available_width() > WIDE_WIDTH;
         let chart_height = if is_low {
@@ -213,7 +222,7 @@ impl OneName {
             });
             self.list_ui(ui, scene, &key, &found, actions);
         });
-        self.chosen_ui(scene, name, pointer, before.as_ref(), actions);
+        self.chosen_ui(scene, of, pointer, before.as_ref(), actions);
     }
 
     fn chart_ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, histogram: &Histogram) {
@@ -232,7 +241,7 @@ impl OneName {
     fn chosen_ui(
         &mut self,
         scene: &Scene<'_>,
-        name: StringId,
+        of: Named,
         pointer: Pointer,
         before: Option<&Range<i64>>,
         actions: &mut Vec<Action>,
@@ -242,7 +251,7 @@ impl OneName {
             self.drag_from = None;
             if let Some(range) = &self.chosen {
                 let trace = &scene.loaded.trace;
-                actions.push(Action::Search(expression(trace, name, Some(range))));
+                actions.push(Action::Search(expression(trace, of, Some(range))));
             }
         }
         if before.is_some() && self.chosen.is_none() {
@@ -318,13 +327,28 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
     TableData::new(columns, rows.collect::<Vec<_>>())
 }
 
-/// Returns the filter expression for the slices of a name, and of a range of durations in ns.
-pub fn expression(trace: &Trace, name: StringId, range: Option<&Range<i64>>) -> String {
-    let name = trace.text(name).replace('"', "\\\"");
+/// Returns the filter expression for the slices of a row, and of a range of durations in ns. Category and kind are in
+/// the expression only if other slices have the same name.
+pub(crate) fn expression(trace: &Trace, of: Named, range: Option<&Range<i64>>) -> String {
+    let quoted = |id: StringId| trace.text(id).replace('"', "\\\"");
+    let labels = trace.slices.labels.iter();
+    let (same, other): (Vec<_>, Vec<_>) = labels
+        .filter(|label| label.name == of.name)
+        .partition(|label| label.category == of.category);
+    let mut terms = vec![format!("name == \"{}\"", quoted(of.name))];
+    if !other.is_empty() {
+        terms.push(format!("category == \"{}\"", quoted(of.category)));
+    }
+    if let Some(kind) = of.kind
+        && same.iter().any(|label| label.kind != kind)
+    {
+        terms.push(format!("slice_kind == \"{}\"", kind.word()));
+    }
     match range {
-        None => format!("name == \"{name}\" && dur >= 0ns"),
+        None => terms.push("dur >= 0ns".to_owned()),
         Some(Range { start, end }) => {
-            format!("name == \"{name}\" && dur >= {start}ns && dur < {end}ns")
+            terms.push(format!("dur >= {start}ns && dur < {end}ns"));
         }
     }
+    terms.join(" && ")
 }

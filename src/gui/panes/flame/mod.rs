@@ -11,13 +11,13 @@ use egui::{RichText, Ui};
 use self::tree::{by_name, call_tree, first_view, tree_ui};
 use crate::base::{Task, TaskKey};
 use crate::gui::pane::{Pane, Scene, empty_ui};
-use crate::gui::panes::selection::area::{ShownArea, area_of, words};
+use crate::gui::panes::selection::area::{ShownArea, area_of, unfinished_words, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
 use crate::tables::Cell;
 use crate::tables::flames::Size;
-use crate::view::{Action, Effect, ruler};
+use crate::view::{Action, Effect};
 
 /// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -48,9 +48,11 @@ struct Found {
     /// The call tree, and the callers.
     trees: [Arc<TableData>; 2],
     names: Arc<TableData>,
-    /// A description of what the graph contains.
+    /// A description of the area.
     about: String,
-    has_unfinished: bool,
+    /// The number of unfinished slices, and their least total duration in ns.
+    unfinished: u64,
+    unfinished_ns: i128,
 }
 
 #[derive(Default)]
@@ -86,17 +88,16 @@ impl Pane for FlamePane {
                     Of::Tracks => of_slices(trace, &asked, Roots::Tracks, job)?,
                     Of::Stacks => of_stacks(trace, reader, &asked, job)?,
                 };
-                let unfinished: u64 = top_down.nodes.iter().map(|node| node.unfinished).sum();
-                let about = match i64::try_from(unfinished).unwrap_or(i64::MAX) {
-                    0 => about,
-                    many => format!("{about}. {} unfinished", ruler::grouped(many)),
-                };
+                let nodes = || top_down.nodes.iter();
+                let unfinished = nodes().map(|node| node.unfinished).sum();
+                let unfinished_ns = nodes().map(|node| i128::from(node.unfinished_ns)).sum();
                 let bottom_up = Arc::new(top_down.bottom_up());
                 let top_down = Arc::new(top_down);
                 let trees = [(&top_down, Size::Total), (&bottom_up, Size::Own)];
                 Ok(Arc::new(Found {
                     about,
-                    has_unfinished: unfinished > 0,
+                    unfinished,
+                    unfinished_ns,
                     trees: trees.map(|(flame, size)| Arc::new(call_tree(flame, size))),
                     bottom_up,
                     names: Arc::new(by_name(&top_down)),
@@ -107,13 +108,8 @@ impl Pane for FlamePane {
         let found = self.found.answer(id).cloned();
         ui.horizontal_wrapped(|ui| {
             self.tools_ui(ui, scene, found.as_deref(), &mut actions);
-            let about = found.as_ref().map_or("", |found| &found.about);
-            let label = ui.label(RichText::new(about).color(scene.palette.weak));
-            if found.as_ref().is_some_and(|found| found.has_unfinished) {
-                label.on_hover_text(
-                    "Unfinished slices count in the totals with their least duration: such a total is a \
-                     minimum (≥)",
-                );
+            if let Some(found) = &found {
+                about_ui(ui, scene, found);
             }
             self.found.ui(ui, scene.palette);
         });
@@ -275,6 +271,20 @@ impl FlamePane {
         };
         empty_ui(ui, scene, words);
     }
+}
+
+/// Draws what the graph contains.
+fn about_ui(ui: &mut Ui, scene: &Scene<'_>, found: &Found) {
+    let weak = |text: String| RichText::new(text).color(scene.palette.weak);
+    if found.unfinished == 0 {
+        ui.label(weak(found.about.clone()));
+        return;
+    }
+    let unfinished = unfinished_words(scene, found.unfinished, found.unfinished_ns);
+    ui.label(weak(format!("{}. {unfinished}", found.about)))
+        .on_hover_text(
+            "Unfinished slices count in the totals with their least duration: such a total is a minimum (≥)",
+        );
 }
 
 /// Returns the filter expression for the slices of a name.

@@ -23,7 +23,7 @@ use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
 use crate::tables::Cell;
-use crate::trace::{Trace, TrackId};
+use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 use crate::view::rows::RowKey;
 use crate::view::{Action, Effect};
 
@@ -388,21 +388,17 @@ impl SelectionPane {
     }
 }
 
-/// Returns the totals that are shown first for an area: slices if its tracks contain some, otherwise another kind that
-/// occurs.
+/// Returns the totals that are shown first for an area: slices if its tracks contain some in its span, otherwise another
+/// kind that occurs there.
 fn first_shown(trace: &Trace, area: &Area) -> Shown {
     let lanes = match &area.lanes {
         Lanes::Of(lanes) => lanes.as_slice(),
-        Lanes::All | Lanes::Both { .. } if !trace.slices.is_empty() => return Shown::Slices,
-        Lanes::All | Lanes::Both { .. } if !trace.states.starts.is_empty() => {
-            return Shown::States;
-        }
-        Lanes::All | Lanes::Both { .. } => return Shown::Events,
+        Lanes::All | Lanes::Both { .. } => return first_of_all(trace, area.span),
     };
     let kind_of = |lane: &Lane| match *lane {
         Lane::Track(id) => has_slices(trace, id, area.span).then_some(Shown::Slices),
-        Lane::States(id) => (!trace.states.of(id).is_empty()).then_some(Shown::States),
-        Lane::Runs(id) => (!trace.runs.on(id).is_empty()).then_some(Shown::CpuUse),
+        Lane::States(id) => has_states(trace, id, area.span).then_some(Shown::States),
+        Lane::Runs(id) => has_runs(trace, id, area.span).then_some(Shown::CpuUse),
         Lane::OnCpu(_) => None,
         Lane::Counter(_) => Some(Shown::Counters),
     };
@@ -416,21 +412,40 @@ fn first_shown(trace: &Trace, area: &Area) -> Shown {
     first.unwrap_or(Shown::Events)
 }
 
+/// Returns the totals that are shown first for all tracks.
+fn first_of_all(trace: &Trace, span: TimeSpan) -> Shown {
+    let mut rows = trace.slices.rows.iter();
+    let mut threads = (0..trace.threads.len() as u32).map(ThreadId);
+    let mut cpus = (0..trace.cpus.len() as u32).map(CpuId);
+    if rows.any(|row| !trace.slices.overlapping(row, span).is_empty()) {
+        Shown::Slices
+    } else if threads.any(|id| has_states(trace, id, span)) {
+        Shown::States
+    } else if cpus.any(|id| has_runs(trace, id, span)) {
+        Shown::CpuUse
+    } else {
+        Shown::Events
+    }
+}
+
 /// Returns whether any slice of a track overlaps a span.
 fn has_slices(trace: &Trace, id: TrackId, span: TimeSpan) -> bool {
-    let slices = &trace.slices;
-    let rows = trace.tracks.get(id.0 as usize);
-    let rows = rows.map_or(&[][..], |track| slices.rows_of(track));
-    rows.iter().any(|row| {
-        let range = row.slices.start as usize..row.slices.end as usize;
-        let after = slices
-            .starts
-            .partition_point(range, |start| start < span.end.0);
-        after
-            .checked_sub(1)
-            .and_then(|_| after.checked_add(row.slices.start as usize))
-            .is_some_and(|end| slices.end(end - 1) > span.start.0)
-    })
+    let track = trace.tracks.get(id.0 as usize);
+    let rows = track.map_or(&[][..], |track| trace.slices.rows_of(track));
+    let mut rows = rows.iter();
+    rows.any(|row| !trace.slices.overlapping(row, span).is_empty())
+}
+
+/// Returns whether any state of a thread overlaps a span.
+fn has_states(trace: &Trace, id: ThreadId, span: TimeSpan) -> bool {
+    let states = trace.states.of(id);
+    !trace.states.overlapping(states, span).is_empty()
+}
+
+/// Returns whether any run on a CPU overlaps a span.
+fn has_runs(trace: &Trace, id: CpuId, span: TimeSpan) -> bool {
+    let runs = trace.runs.on(id);
+    !trace.runs.overlapping(runs, span).is_empty()
 }
 
 /// Returns the action that scrolls to the track of a thread, process or CPU.

@@ -14,30 +14,34 @@ use crate::tables::groups::{
 };
 use crate::trace::Trace;
 
-/// Returns the column of shares; its title names the reference of the shares.
+/// Returns the column of shares; its title names the reference of the shares. The time of unfinished rows counts in each
+/// share, as far as it is certain.
 fn share_column(what: What, whole: Whole) -> PaneColumn {
     let (title, width, about) = match (what, whole) {
         (What::Slices, Whole::Range) => (
             "Of range",
             74.0,
-            "Their time inside the range, as a share of the part of the range that was recorded; more than \
-             100 % where several overlap",
+            "Their time inside the range, as a share of the part of the range that was recorded; unfinished \
+             ones count with their least duration; more than 100 % where several overlap",
         ),
         (What::Slices, Whole::CpuTime(_)) => (
             "Of CPU time",
             88.0,
             "Their time inside the range, as a share of the CPU time of the part of the range that was \
-             recorded: its length times the number of the selected CPUs",
+             recorded: its length times the number of the selected CPUs; unfinished ones count with their \
+             least duration",
         ),
         (What::Runs, _) => (
             "Of one CPU",
             84.0,
-            "Share of the time of one CPU in the range: 100 % is one CPU busy all the time",
+            "Total with the least duration of unfinished ones, as a share of the time of one CPU in the \
+             range: 100 % is one CPU busy all the time",
         ),
         (What::States, _) => (
             "Of thread time",
             100.0,
-            "Total, as a share of the time of all states in the area",
+            "Total with the least duration of unfinished ones, as a share of the time of all states in the \
+             area",
         ),
     };
     let [share, _, _] = OF_SOME;
@@ -137,7 +141,7 @@ pub(crate) fn of_groups(
         }
     };
     let tints = groups.iter().map(tint).collect();
-    let row = |group: &Group| group_row(trace, group, what, whole_ns);
+    let row = |group: &Group| group_row(trace, group, whole_ns);
     let rows: Vec<_> = groups.iter().map(row).collect();
     TableData::new(columns, rows).tinted(tints)
 }
