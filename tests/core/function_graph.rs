@@ -197,6 +197,25 @@ fn clocks_of_other_units_leave_measured_durations_alone() {
     assert!(told.contains("the text has no times"), "{told}");
 }
 
+/// The file's BTF names the parameters of `vfs_read` and the values of `enum deepness`, the type of `depth` here.
+#[test]
+fn details_name_arguments_and_enums_by_the_kernels_types() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/tracedat");
+    let path = std::path::Path::new(folder).join("graph-arguments-btf.dat.zst");
+    let loaded = threadline::load::open(&path, &threadline::base::Job::default()).unwrap();
+    let trace = &loaded.trace;
+    let read = (0..trace.slices.len() as u32).map(threadline::trace::SliceId);
+    let texts = read.map(|id| {
+        let item = threadline::query::Item::Slice(id);
+        threadline::query::details::details(trace, loaded.reader.as_ref(), item).text()
+    });
+    let texts: Vec<String> = texts.collect();
+    let named = texts.iter().find(|text| text.contains("vfs_read")).unwrap();
+    let arguments = "(file=0xffff888100000000, buf=0x7ffd, count=0x1000, pos=0x0)";
+    assert!(named.contains(arguments), "{named}");
+    assert!(named.contains("TOP_LEVEL"), "{named}");
+}
+
 /// Name, duration and depth of the slices of a recording; a call lies in the one around it.
 fn calls_of(case: &str) -> Vec<(String, Option<i64>, i64)> {
     let path = format!("{}/tests/cases/tracedat/{case}", env!("CARGO_MANIFEST_DIR"));

@@ -219,6 +219,25 @@ fn what_only_trace_dat_has_is_refused_elsewhere() {
     }
 }
 
+/// As trace-cmd 3.1.6 prints them.
+#[test]
+fn lists_of_several_files_name_the_files() {
+    let samples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    let files = ["sched-irq-syscalls.dat", "function-graph.dat"];
+    for list in ["--stat", "--uname", "--version"] {
+        let output = run(&samples, &[list, files[0], files[1]]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let heads: Vec<&str> = text.lines().filter(|it| it.contains("cpus=")).collect();
+        let expected = [
+            "sched-irq-syscalls.dat: cpus=2",
+            "    function-graph.dat: cpus=2",
+        ];
+        assert_eq!(heads, expected, "{list}");
+        let alone = run(&samples, &[list, files[0]]);
+        assert!(alone.stdout.starts_with(b"cpus=2\n"), "{list}");
+    }
+}
+
 #[test]
 fn filters_choose_what_they_choose_in_trace_cmd() {
     let folder = folder();

@@ -1,8 +1,6 @@
 //! Options of `report` that print what a file contains besides events, and those that exist only for compatibility with
 //! trace-cmd.
 
-use std::path::PathBuf;
-
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command};
 
 use super::{Bytes, File, with_out};
@@ -150,21 +148,12 @@ pub(super) fn asked(matches: &ArgMatches) -> Option<List> {
     Some(asked.list)
 }
 
-/// Prints a list of each file.
-pub(super) fn print(
-    files: &[File],
-    paths: &[PathBuf],
-    list: List,
-    options: &ReportOptions,
-) -> Result<(), CliError> {
-    let texts = files.iter().zip(paths).map(|(file, path)| {
-        let options = ReportOptions {
-            path: Some(path.clone()),
-            ..options.clone()
-        };
-        file.report()?.list(list, &options)
-    });
+/// Prints a list of each file; `own` are the options of each, empty if a file has no report.
+pub(super) fn print(files: &[File], list: List, own: &[ReportOptions]) -> Result<(), CliError> {
+    let texts = files.iter().zip(own);
+    let texts = texts.map(|(file, options)| file.report()?.list(list, options));
     let texts: Option<Vec<Vec<u8>>> = texts.collect();
+    let texts = texts.filter(|texts| texts.len() == files.len());
     let texts = texts.ok_or_else(|| {
         let mut lists = LISTS.iter();
         let option = lists.find(|option| option.list == list);

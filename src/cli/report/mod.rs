@@ -228,10 +228,17 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
     for path in &paths {
         files.push(open(matches, path, &filters)?);
     }
-    if let Some(list) = lists::asked(matches) {
-        return lists::print(&files, &paths, list, &options);
-    }
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
+    if let Some(list) = lists::asked(matches) {
+        let labels = reports.map(|reports| labels(matches, &reports));
+        let own = labels.unwrap_or_default().into_iter().zip(&paths);
+        let own = own.map(|(label, path)| ReportOptions {
+            path: Some(path.clone()),
+            label,
+            ..options.clone()
+        });
+        return lists::print(&files, list, &own.collect::<Vec<_>>());
+    }
     // The text of a latency tracer has no records that filters could select.
     let plain = ReportOptions::default();
     let can_choose = |report: &&dyn Report| filters.is_empty() || report.lines(&plain).is_some();

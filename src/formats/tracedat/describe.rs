@@ -6,7 +6,7 @@ use super::decoder::{Decoder, Memory, Raw, Style};
 use super::event_format::{FieldFormat, Shape, loc_range, read_number};
 use super::kind::{Kind, More, NumberSort};
 use super::print_fmt::printf::push_hex;
-use super::print_fmt::{FunctionAt, Lookup, Scope};
+use super::print_fmt::{FunctionAt, Lookup, Parameter, ParameterSort, Scope};
 use super::printed_time::Times;
 use crate::base::{Endian, Timestamp};
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, NumberValue, Value, ValueRef};
@@ -409,6 +409,9 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         return String::new();
     }
     match value {
+        Value::List(values) if field.name == "args" && kind.format.system == "ftrace" => {
+            arguments_text(kind, scope, values).unwrap_or_default()
+        }
         Value::Pointer(address) => match scope.lookup.symbol(*address) {
             Some(_) => symbol_text(scope.lookup, *address),
             None => String::new(),
@@ -430,6 +433,49 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         }
         _ => String::new(),
     }
+}
+
+/// Returns the arguments of a traced function with their names, as the kernel's own text shows them: `(file=0x12, ...`;
+/// `None` if the file does not describe the function.
+fn arguments_text(kind: &Kind, scope: &Scope<'_>, values: &[Value]) -> Option<String> {
+    // The function tracer calls the function's address `ip`, the function graph `func`.
+    let field = kind
+        .format
+        .field("func")
+        .or_else(|| kind.format.field("ip"))?;
+    let symbol = (scope.lookup).symbol(field.number(scope.record, scope.endian)?)?;
+    let parameters = scope
+        .lookup
+        .parameters(std::str::from_utf8(symbol.name).ok()?)?;
+    let mut values = values.iter().map(|value| match value {
+        Value::UInt(number) | Value::Pointer(number) => *number,
+        Value::Int(number) => number.cast_unsigned(),
+        _ => 0,
+    });
+    let mut texts = Vec::new();
+    for Parameter { name, sort } in parameters {
+        // An architecture passes only its first arguments in registers.
+        let Some(value) = values.next() else {
+            texts.push("...".to_owned());
+            break;
+        };
+        let value = match sort {
+            ParameterSort::Signed => value.cast_signed().to_string(),
+            ParameterSort::Unsigned => format!("{value:#x}"),
+            ParameterSort::Unknown => format!("?{value:#x}"),
+            ParameterSort::Compound(size) => {
+                let rest = (size as usize).div_ceil(scope.long_size.max(4) as usize);
+                let rest = values.by_ref().take(rest.saturating_sub(1));
+                let words: Vec<String> = rest.map(|word| format!(":{word:#x}")).collect();
+                format!("[{value:#x}{}]", words.concat())
+            }
+        };
+        texts.push(match name {
+            "" => value,
+            name => format!("{name}={value}"),
+        });
+    }
+    Some(format!("({})", texts.join(", ")))
 }
 
 fn state_text(letters: &[u8], state: u64) -> String {

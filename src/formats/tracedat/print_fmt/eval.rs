@@ -13,6 +13,28 @@ pub struct FunctionAt<'a> {
     pub start: u64,
 }
 
+/// How a parameter's value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterSort {
+    /// With its sign.
+    Signed,
+    /// A pointer or an unsigned number.
+    Unsigned,
+    /// A structure or union of this many bytes.
+    Compound(u32),
+    /// Its type is not known.
+    Unknown,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter<'a> {
+    /// Its name; empty if it has none.
+    pub name: &'a str,
+    /// How its value is written.
+    pub sort: ParameterSort,
+}
+
 /// Resolves addresses and numbers to names: symbols of the kernel, its constant strings, values of enums.
 pub trait Lookup {
     /// Returns the function that contains `address`.
@@ -24,6 +46,10 @@ pub trait Lookup {
     /// Returns the name of `value` in the enum that `type_name` (`enum NAME`) means; `None` if the file does not
     /// contain it.
     fn enum_value(&self, _type_name: &str, _value: i64) -> Option<&str> {
+        None
+    }
+    /// Returns the parameters of a function; `None` if the file does not describe them.
+    fn parameters(&self, _function: &str) -> Option<Vec<Parameter<'_>>> {
         None
     }
 }

@@ -15,7 +15,7 @@ pub mod raw;
 pub mod text;
 pub(crate) mod token;
 
-pub(crate) use eval::{FunctionAt, Lookup, Scope};
+pub(crate) use eval::{FunctionAt, Lookup, Parameter, ParameterSort, Scope};
 pub use pointer::Addresses;
 
 use binary::set_amounts;

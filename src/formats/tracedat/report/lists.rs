@@ -28,7 +28,7 @@ impl TraceReport {
         let file = &*self.file;
         let mut text = Vec::new();
         match list {
-            List::Statistics => return self.statistics(),
+            List::Statistics => return self.statistics(options),
             List::Formats => {
                 // Formats of system `ftrace` are the same on every machine: trace-cmd omits them.
                 let systems = file.metadata.format_texts.iter();
@@ -129,9 +129,9 @@ impl TraceReport {
         }
     }
 
-    fn statistics(&self) -> Vec<u8> {
+    fn statistics(&self, options: &ReportOptions) -> Vec<u8> {
         let file = &*self.file;
-        let mut text = self.setup(&ReportOptions::default()).head();
+        let mut text = self.setup(options).head();
         if !file.latency_texts.is_empty() {
             self.push_latency_texts(&mut text);
             return text;

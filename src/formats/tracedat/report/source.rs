@@ -14,7 +14,7 @@ use crate::formats::tracedat::clock::TimeMap;
 use crate::formats::tracedat::decoder::Decoder;
 use crate::formats::tracedat::file::{CpuRecords, TraceFile};
 use crate::formats::tracedat::metadata::Metadata;
-use crate::formats::tracedat::print_fmt::{FunctionAt, Lookup};
+use crate::formats::tracedat::print_fmt::{FunctionAt, Lookup, Parameter};
 use crate::formats::tracedat::printed_time::Times;
 use crate::formats::tracedat::tables::Cmdlines;
 use crate::tracedat::layout::Lost as PageLost;
@@ -22,6 +22,10 @@ use crate::tracedat::layout::Lost as PageLost;
 impl Lookup for Metadata {
     fn enum_value(&self, type_name: &str, value: i64) -> Option<&str> {
         self.btf.name_of(type_name, value)
+    }
+
+    fn parameters(&self, function: &str) -> Option<Vec<Parameter<'_>>> {
+        self.btf.parameters(function)
     }
 
     fn symbol(&self, address: u64) -> Option<FunctionAt<'_>> {
@@ -45,6 +49,10 @@ impl Lookup for Metadata {
 impl Lookup for TraceFile {
     fn enum_value(&self, type_name: &str, value: i64) -> Option<&str> {
         self.metadata.enum_value(type_name, value)
+    }
+
+    fn parameters(&self, function: &str) -> Option<Vec<Parameter<'_>>> {
+        self.metadata.parameters(function)
     }
 
     fn symbol(&self, address: u64) -> Option<FunctionAt<'_>> {
