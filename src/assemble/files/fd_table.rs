@@ -90,7 +90,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Returns the limit for a trace with this many forks and this many rows about files.
+    /// Returns a counter whose limit grows with the number of forks and of rows about files.
     pub fn new(forks: usize, rows: usize) -> Copies {
         Copies {
             made: 0,

@@ -172,7 +172,7 @@ impl Borders {
         self.part(state.start.0, end, || self.cut_of_drawn(file, drawn))
     }
 
-    /// Returns the cut of something whose duration is not known, and which is drawn to `drawn`, if that is known.
+    /// Returns the cut of an item whose duration is not known; `drawn` is the time to which it is drawn, if known.
     pub(crate) fn cut_of_drawn(&self, file: Option<SourceId>, drawn: Option<i64>) -> Option<i64> {
         match (drawn, self.cut_of_open(file)) {
             (Some(drawn), Some(cut)) => Some(drawn.min(cut)),

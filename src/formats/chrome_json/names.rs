@@ -1,7 +1,8 @@
-//! What the names of a part's events stand for: of its first names all, of later ones those that came last.
+//! Maps names of a part's events to labels and kinds: all of the first [`MOST_NAMES`] names, and the last of the later
+//! names.
 //!
-//! Names that are so many are mostly unique ("frame 123456"), or come again soon, as that of an end does. Each costs less
-//! if hardly anything is kept to find it again; merging the parts finds what is equal.
+//! If a part has more names, most are unique ("frame 123456"), or are repeated soon, as by the end of a slice. A table
+//! of all of them would cost more than it saves; equal names are found when the parts are merged.
 
 use crate::base::by_string::ByString;
 use crate::base::{Maybe, StringId};
@@ -9,14 +10,14 @@ use crate::event::Role;
 
 /// Strings of a part beyond which only the last names are remembered.
 pub(super) const MOST_NAMES: usize = 1 << 13;
-/// How many of those.
+/// Number of last names that are remembered.
 const RECENT: usize = 1 << 10;
 
 /// What an event's category and name stand for in a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) label: u32,
-    /// Kinds of points, and of what is drawn otherwise.
+    /// Kinds of points, and of other events.
     kinds: [Maybe<u32>; 2],
 }
 
