@@ -83,7 +83,7 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
                 "How many never ended; only this column and the next count them",
             ),
             PaneColumn::of(&GROUPS, "at_least", 86.0)
-                .about("The least total duration of the unfinished ones"),
+                .about("The least total duration of the unfinished items"),
         ]);
     } else {
         columns.push(PaneColumn::of(&GROUPS, "count", 62.0).about("How many"));
