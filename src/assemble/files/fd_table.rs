@@ -28,9 +28,9 @@ impl<T> Default for FdTable<T> {
 /// Whether an exec closes a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnExec {
-    /// It stays open.
+    /// The descriptor stays open.
     Stays,
-    /// It is closed.
+    /// The descriptor is closed.
     Closes,
 }
 

@@ -51,7 +51,7 @@ struct SwitchSides {
 /// What happens to the arguments about a state in the source's own record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OwnFacts {
-    /// They are copied.
+    /// The arguments are copied.
     Kept,
     /// The export writes its own.
     Replaced,

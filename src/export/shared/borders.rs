@@ -45,9 +45,9 @@ pub(crate) struct Part {
 /// How an item is cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndCut {
-    /// It ended after the range, at this time in ns.
+    /// The item ended after the range, at this time in ns.
     Ended(i64),
-    /// Its end is not known.
+    /// The item's end is not known.
     Never,
 }
 

@@ -19,7 +19,7 @@ pub struct Expression {
 /// A part of an expression.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// A text somewhere in names and texts.
+    /// A text that any of an item's names and texts may contain.
     Text(Pattern),
     /// A field compared to a value.
     Compare {
