@@ -458,7 +458,8 @@ impl<'f> Emitter<'f> {
         columns.labels.len() as u32 - 1
     }
 
-    /// Adds a kind for a category and a name, of which nothing or the label is `known`; returns the label and the kind.
+    /// Adds a kind for a category and a name; returns the label and the kind. `known`: nothing, or
+    /// the label.
     fn new_kind(
         &mut self,
         category: StringId,

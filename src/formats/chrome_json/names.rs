@@ -13,7 +13,7 @@ pub(super) const MOST_NAMES: usize = 1 << 13;
 /// Number of last names that are remembered.
 const RECENT: usize = 1 << 10;
 
-/// What an event's category and name stand for in a part.
+/// The label and kinds of events with one category and name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) label: u32,
@@ -51,11 +51,11 @@ impl Named {
     }
 }
 
-/// What the names stand for, by name and category.
+/// The label and kinds of each name and category.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     first: ByString<StringId, Named>,
-    /// Empty, or of so many entries; a name has its place by its number.
+    /// Empty, or `RECENT` entries: a name is at its number modulo `RECENT`.
     recent: Vec<Option<Recent>>,
 }
 
@@ -67,7 +67,7 @@ struct Recent {
 }
 
 impl Names {
-    /// Returns what a name and a category stand for, if it is remembered.
+    /// Returns the label and kinds of a name and category, if they are remembered.
     #[inline]
     pub(super) fn get(&self, name: StringId, category: StringId) -> Option<Named> {
         if (name.0 as usize) < MOST_NAMES {
@@ -78,7 +78,7 @@ impl Names {
         recent.map(|recent| recent.named)
     }
 
-    /// Remembers what a name and a category stand for.
+    /// Remembers the label and kinds of a name and category.
     pub(super) fn set(&mut self, name: StringId, category: StringId, named: Named) {
         if (name.0 as usize) < MOST_NAMES {
             return self.first.set(name, category, named);
