@@ -19,7 +19,7 @@ pub(crate) struct Cuts {
     begins: FxHashSet<u32>,
     /// The threads whose last run or running state was cut, and the times of the cuts.
     ends: Vec<CutEnd>,
-    /// The threads whose file ended before other files, and until when each was seen.
+    /// The threads whose file ended before other files, and the time until which each was seen.
     seen: Vec<CutEnd>,
 }
 
@@ -32,7 +32,8 @@ pub(crate) struct CutEnd {
 
 impl Cuts {
     /// Returns the cuts of all parts, and those that the directory states for threads before the end of the trace.
-    /// `lost` contains the threads that still ran where events were lost, and until when each was seen to run.
+    /// `lost` contains the threads that still ran where events were lost, and the time until which each was
+    /// seen to run.
     pub fn new(
         rows: &PerPart<Cut>,
         recorded: &Recorded,

@@ -427,7 +427,7 @@ fn want(calls: &mut [Call], first: i64) {
 }
 
 /// Returns how many ns a call began after the call around it, by the clock that measured both. `None` if the call is
-/// not inside by that clock, which is so where the recorder left out the time that the outer call slept.
+/// not inside by that clock: some recorders leave out the time that the outer call slept.
 fn own_offset(call: &Call, around: &Call) -> Option<i64> {
     let began = |call: &Call| Some(call.own_end?.saturating_sub(call.duration.unwrap_or(0)));
     let offset = began(call)?.checked_sub(began(around)?)?;

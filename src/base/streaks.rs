@@ -149,7 +149,7 @@ impl<T: Follows> Streaks<T> {
         }
     }
 
-    /// Returns the items as first ones, each with the number of items from it on that follow from the one before.
+    /// Returns the streaks: the first item of each, and the number of items in it.
     pub fn streaks(&self) -> impl Iterator<Item = (T, usize)> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {

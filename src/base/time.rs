@@ -180,7 +180,7 @@ impl TimeArg {
 impl std::str::FromStr for TimeArg {
     type Err = String;
 
-    /// Parses `1.5s`, `250ms`, `12us`, `12µs`, `7ns` or `@N`; the error says what was expected.
+    /// Parses `1.5s`, `250ms`, `12us`, `12µs`, `7ns` or `@N`; the error states what was expected.
     fn from_str(text: &str) -> Result<TimeArg, String> {
         let text = text.trim();
         if let Some(raw) = text.strip_prefix('@') {

@@ -231,7 +231,7 @@ fn no_entry(program: &Path, why: &str) -> CliError {
 /// arguments, then field codes such as `%F`. This function encodes in the reverse order.
 ///
 /// # Errors
-/// If the path contains a character that cannot be written in such a key; the error says which.
+/// If the path contains a character that cannot be written in such a key; the error names it.
 fn exec_value(program: &str) -> Result<String, &'static str> {
     if program.contains('=') {
         return Err("contains an equals sign");

@@ -47,7 +47,7 @@ pub(crate) fn overwrite_of(matches: &ArgMatches) -> Overwrite {
     }
 }
 
-/// Returns the error that says why nothing was written, and what to do.
+/// Returns the error message: why nothing was written, and what to do.
 pub(crate) fn refusal(error: ExportError) -> CliError {
     match error {
         ExportError::Io(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {

@@ -239,7 +239,7 @@ pub struct Environment {
 /// What the file implies about tasks whose birth is not in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unseen {
-    /// They were alive before the file starts.
+    /// These tasks were alive before the file starts.
     #[default]
     LivedBefore,
     /// Task numbers increase from birth to birth: a task with a higher number than a task that was born in the file is

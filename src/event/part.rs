@@ -229,9 +229,9 @@ pub enum UnnamedClock {
     /// Nothing, or the file names its clock.
     #[default]
     Unknown,
-    /// It is one of the kernel's clocks; most of these count from boot.
+    /// One of the kernel's clocks; most of these count from boot.
     OfKernel,
-    /// It is the clock of the recording from which Threadline exported the file.
+    /// The clock of the recording from which Threadline exported the file.
     OfOrigin,
 }
 

@@ -17,10 +17,10 @@ use crate::tables::{Cell, ColumnDef, RowSource};
 /// line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Formulas {
-    /// They are written unchanged.
+    /// Such texts are written unchanged.
     #[default]
     Kept,
-    /// They are quoted, with an apostrophe before them, which spreadsheets read as text.
+    /// Such texts are quoted, with an apostrophe before them, which spreadsheets read as text.
     Quoted,
 }
 

@@ -115,7 +115,8 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
         }
         b"G" | b"H" => {
             let (track, first) = (track?, rest.next()?);
-            // An `H` contains track and cookie; some versions also write the name.
+            // An `H` contains track and cookie; some versions also write the name. No recording at hand contains `G` or
+            // `H`: tests were made for both forms.
             let (name, cookie) = match (letter, rest.next()) {
                 (b"H", None) => (&b""[..], first),
                 (_, cookie) => (first, cookie?),

@@ -94,13 +94,13 @@ fn choices_ui(ui: &mut Ui, state: &ViewState, actions: &mut Vec<Action>) {
             ui,
             &mut settings.snapping,
             Snapping::On,
-            "Snap to slices; Alt: do not",
+            "Snap to slices; not with Alt",
         );
         radio_value(
             ui,
             &mut settings.snapping,
             Snapping::Off,
-            "Do not snap; Alt: do",
+            "Do not snap; snap with Alt",
         );
     });
     form_row(ui, LABELS, "Colours", |ui, _| {

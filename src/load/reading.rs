@@ -33,7 +33,7 @@ pub enum CompilerTraces {
     Beside,
     /// Below this folder.
     In(&'static Path),
-    /// They are not opened.
+    /// Traces of compilers are not opened.
     LeftOut,
 }
 

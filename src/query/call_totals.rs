@@ -162,7 +162,7 @@ impl Totals {
     }
 }
 
-/// Returns the result of a call, as far as its events contain it.
+/// Returns the parts of a call's result that its events contain.
 fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
     let finish = trace.slices.finish(slice as usize);
     let begin = EventId(trace.slices.begins.at(slice as usize));

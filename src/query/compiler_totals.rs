@@ -22,7 +22,7 @@ pub struct CompilerTotal {
     pub count: u64,
     /// The number of traces of compilations that contain such slices.
     pub compilations: u64,
-    /// Their total time, in ns. A slice nested in a slice of the same name counts once.
+    /// The slices' total time, in ns. A slice nested in a slice of the same name counts once.
     pub total_ns: i64,
     /// The largest sum of one compilation, in ns.
     pub most_ns: i64,

@@ -97,7 +97,7 @@ impl Item {
         }
     }
 
-    /// Returns the duration of an item, as far as it is known: the measured duration, else the distance from its start
+    /// Returns the duration of an item: the measured duration, else the distance from its start
     /// to its end. If the end was not seen (or, for a thread or process, the start), the least duration is returned.
     /// `None` if there is no such item, or if it has no duration.
     #[must_use]

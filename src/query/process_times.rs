@@ -24,7 +24,7 @@ pub struct ProcessTimes {
     pub rows: Vec<ProcessTime>,
     /// The number of processes above each process, by [`ProcessId`].
     pub depths: Vec<u32>,
-    /// Until when processes without an end certainly lived.
+    /// The times until which processes without an end certainly lived.
     seen: Seen,
 }
 

@@ -52,7 +52,7 @@ pub struct Seen {
 #[derive(Clone, Debug, Default)]
 struct Gaps {
     starts: Vec<i64>,
-    /// For each gap, the latest end of it and all gaps before it.
+    /// For each gap, the latest end among this gap and all gaps before it.
     latest_ends: Vec<i64>,
 }
 

@@ -39,11 +39,11 @@ pub struct Chain {
 /// How the walk back ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainEnd {
-    /// It reached the start of the wait.
+    /// The walk reached the start of the wait.
     Whole,
-    /// It was stopped after very many steps.
+    /// The walk was stopped after very many steps.
     TooLong,
-    /// It met threads that seem to have woken each other at the same time.
+    /// The walk met threads that seem to have woken each other at the same time.
     Cycle,
     /// The trace does not contain the earlier activity of the last thread.
     Unknown,

@@ -8,7 +8,7 @@ use super::trouble::RecordError;
 /// Restores everything that killed recordings changed in the kernel.
 ///
 /// # Errors
-/// If something could not be restored; the error says what.
+/// If something could not be restored; the error lists what.
 pub fn clean_up() -> Result<(), RecordError> {
     let path = tracer_path();
     let output = Command::new(&path)

@@ -21,7 +21,7 @@ use crate::tracedat::layout::id;
 use crate::tracefs::head::{NATIVE, SectionText};
 use crate::tracefs::order::Order;
 
-/// What is recorded, until when, and to which file.
+/// The events to record, the end of the recording, and the output file.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// What the kernel records.

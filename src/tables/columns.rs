@@ -216,7 +216,7 @@ pub(crate) const UNFINISHED: ColumnDef<'static> =
 pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
     "at_least",
     "At least",
-    "The least total duration of the unfinished ones.",
+    "The least total duration of unfinished items.",
 )
 .minor();
 /// In data sets: the row of the thread.

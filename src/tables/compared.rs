@@ -58,13 +58,13 @@ pub(crate) const COMPARED: TableDef = TableDef {
         ColumnDef::duration(
             "at_least_a",
             "At least A",
-            "The least total duration of the unfinished ones in A.",
+            "The least total duration of the unfinished items in A.",
         )
         .kept(),
         ColumnDef::duration(
             "at_least_b",
             "At least B",
-            "The least total duration of the unfinished ones in B.",
+            "The least total duration of the unfinished items in B.",
         )
         .kept(),
     ],

@@ -125,7 +125,7 @@ fn slices(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let chosen = scope.chosen;
     let of_row = |(row, number): (&SliceRow, u32)| {
         let slices = row.slices.clone().filter(|&id| {
-            // A slice whose end was not seen ends where it is drawn to.
+            // A slice whose end was not seen ends at the time to which it is drawn.
             let end = Timestamp(table.open_end(id as usize).or_greatest());
             chosen.meets(Timestamp(table.starts.at(id as usize)), end)
                 && chosen.has_slice(row.track, id as usize)

@@ -131,8 +131,8 @@ pub struct Process {
     pub images: Vec<ProgramImage>,
     /// Number of files that the process opened.
     pub opens: u32,
-    /// Parts of the environment as `NAME=value` strings, as far as the file contains it; each part is shared by several
-    /// processes.
+    /// Parts of the environment as `NAME=value` strings: the variables that the file contains. Each part is shared by
+    /// several processes.
     pub environment: Vec<Arc<[StringId]>>,
 }
 

@@ -112,7 +112,7 @@ impl Trace {
         self.strings.text(id)
     }
 
-    /// Returns the environment of a process as `NAME=value` strings, sorted, as far as the file has it.
+    /// Returns the environment of a process as `NAME=value` strings, sorted: the variables that the file contains.
     #[must_use]
     pub fn environment(&self, process: &Process) -> Vec<StringId> {
         let parts = process.environment.iter();

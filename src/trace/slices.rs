@@ -193,7 +193,7 @@ impl Slices {
         contains(&self.unended, row)
     }
 
-    /// Returns whether a slice certainly lasted until where it is drawn to, although its end was not seen there.
+    /// Returns whether a slice certainly lasted to the end that is drawn, although no end was recorded there.
     #[inline]
     #[must_use]
     pub(crate) fn is_cut(&self, row: usize) -> bool {

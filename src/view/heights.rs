@@ -297,7 +297,7 @@ fn keep_main_lane(row: &mut Row) {
     keep_lanes(row, |lane| lane.kind == main.kind);
 }
 
-/// Merges the lanes of a row that `keeps` does not hold for into the first of the others.
+/// Keeps the lanes of a row for which `keeps` returns true; the other lanes are shown by the first lane that is kept.
 fn keep_lanes(row: &mut Row, keeps: impl Fn(&Lane) -> bool) {
     if row.lanes.iter().all(&keeps) {
         return;

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 /// How the view moves to another span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Motion {
-    /// It glides there within a moment; a new action redirects it at once.
+    /// The view glides there within a moment; a new action redirects it at once.
     #[default]
     Glide,
-    /// It is there immediately.
+    /// The view is there immediately.
     Jump,
 }
 
@@ -52,17 +52,17 @@ pub enum Wheel {
 /// Whether edges of ranges and markers snap to slice edges nearby.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Snapping {
-    /// They snap, unless Alt is held.
+    /// Edges snap, unless Alt is held.
     #[default]
     On,
-    /// They snap only while Alt is held.
+    /// Edges snap only while Alt is held.
     Off,
 }
 
 /// Whether rows change their heights with what is visible in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Heights {
-    /// They follow, once a gesture rests.
+    /// Heights follow the content, once a gesture rests.
     #[default]
     Follow,
     /// All rows keep the heights that they have.

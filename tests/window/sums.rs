@@ -805,6 +805,6 @@ fn shares_of_thread_time_count_unfinished_states_and_say_so() {
     let heading = window.get_by_label("Sort by Of thread time").rect();
     window.hover_at(heading.center());
     window.run_steps(60);
-    let mut about = window.query_all_by_label_contains("least duration of unfinished ones");
+    let mut about = window.query_all_by_label_contains("least duration of unfinished ");
     assert!(about.next().is_some());
 }

@@ -52,9 +52,9 @@ pub struct Heir {
 /// Whether a child reads or writes an inherited file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inherited {
-    /// It reads.
+    /// The child reads the file.
     Reads,
-    /// It writes.
+    /// The child writes the file.
     Writes,
 }
 
@@ -69,11 +69,11 @@ pub(super) enum Done {
 /// Why a process releases a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// It closes the descriptor, or replaces it.
+    /// The process closes or replaces the descriptor.
     Close,
-    /// It ends.
+    /// The process ends.
     Exit,
-    /// It holds the file until the trace ends.
+    /// The process holds the file until the trace ends.
     Rest,
 }
 
@@ -82,7 +82,7 @@ pub(super) enum Cause {
 struct Held {
     row: u32,
     opener: ProcessId,
-    /// Access of the open; an open for both counts as writing.
+    /// Whether the file was opened for reading or for writing; an open for both counts as writing.
     access: Inherited,
 }
 

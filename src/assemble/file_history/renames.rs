@@ -28,7 +28,7 @@ const LINK_FOLLOWS: u32 = 0x400;
 #[derive(Clone)]
 pub(super) struct Link {
     sort: LinkSort,
-    /// The processes that made it: readers that use its name depend on them.
+    /// The processes that made the link: a process that reads a file by this name depends on them.
     pub(super) makers: Vec<Writer>,
 }
 

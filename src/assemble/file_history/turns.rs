@@ -7,7 +7,7 @@ use crate::trace::{Process, ProcessId};
 pub(super) enum Turn {
     /// Its parent forks it.
     Birth(ProcessId),
-    /// It ends.
+    /// The process ends.
     End(ProcessId),
 }
 

@@ -94,7 +94,7 @@ struct Now {
 /// Why a descriptor is released.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cause {
-    /// It was closed or replaced.
+    /// The descriptor was closed or replaced.
     Close,
     /// Its process exited.
     Exit,

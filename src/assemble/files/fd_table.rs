@@ -28,9 +28,9 @@ impl<T> Default for FdTable<T> {
 /// Whether an exec closes a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnExec {
-    /// It stays open.
+    /// The descriptor stays open.
     Stays,
-    /// It is closed.
+    /// The descriptor is closed.
     Closes,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Returns the limit for a trace with this many forks and this many rows about files.
+    /// Returns a counter whose limit grows with the number of forks and of rows about files.
     pub fn new(forks: usize, rows: usize) -> Copies {
         Copies {
             made: 0,

@@ -394,7 +394,7 @@ impl<'a> Joined<'a> {
                 message: moves.string(log.message),
                 event: moves.event(log.event),
             }));
-        // If files disagree about what the paths of opens mean, `AsPassed` holds for all.
+        // If files disagree about what the paths of opens mean, all paths get `AsPassed`.
         if self.trace.files.rows.is_empty() {
             self.trace.files.opens = theirs.files.opens;
         } else if !theirs.files.rows.is_empty() && theirs.files.opens != self.trace.files.opens {

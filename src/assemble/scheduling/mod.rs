@@ -55,7 +55,7 @@ pub(crate) struct Scheduling {
     pub runs: Runs,
     /// The states of each thread.
     pub states: States,
-    /// The threads whose runs ended unseen, and until when each was seen to run.
+    /// The threads whose runs ended unseen, and the time until which each was seen to run.
     pub lost: Vec<CutEnd>,
     /// Count of switches that do not match the run before them.
     pub diagnostics: Diagnostics,

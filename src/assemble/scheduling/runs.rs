@@ -28,8 +28,8 @@ pub(crate) struct CpuRuns {
     pub mismatches: u64,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
-    /// The threads whose runs ended unseen, where events of the CPU were lost or are missing, and until when each was
-    /// seen to run.
+    /// The threads whose runs ended unseen, where events of the CPU were lost or are missing, and the time until
+    /// which each was seen to run.
     lost: Vec<CutEnd>,
     /// If the last run has no end: what the events after it show.
     open: Option<Witnessed>,

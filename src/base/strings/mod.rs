@@ -163,9 +163,9 @@ impl Strings {
         }
     }
 
-    /// Returns the id of `bytes`; adds them if they are not in the table. Of the strings that come after the first
-    /// `most` it remembers the last ones only: if others come again, they get another id. So a million names that occur
-    /// once fill no hash table. [`Strings::absorb_all`] finds what is equal.
+    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most`
+    /// strings, it remembers only the last of the later strings: if others are added again, they get another id. So a
+    /// million names that occur once fill no hash table. [`Strings::absorb_all`] finds equal strings.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
         if self.len() < most {
             return self.intern(bytes);

@@ -330,7 +330,7 @@ fn within(matches: &ArgMatches, options: &ReportOptions, start: Timestamp) -> Re
 enum File {
     /// Only the head was read: events are opened when needed.
     Head(Box<Recording>, Option<Arc<Selection>>),
-    /// Loaded, for a report that evaluates filters itself.
+    /// A loaded file, for a report that evaluates filters itself.
     Asked(Box<LoadedTrace>, Arc<Selection>),
     Loaded(Box<LoadedTrace>, Vec<EventId>),
 }

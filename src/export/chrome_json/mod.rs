@@ -8,7 +8,7 @@
 //! instants (`losses`); the name record of a process or thread that only exists in the file contains what it
 //! `stands_for`, so that our reader can restore the trace. Times are microseconds with three decimals, so that no
 //! nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see `shared::numbers`). Slices,
-//! runs and states that reach over a border are cut there and have arguments that say so (see `shared::borders`).
+//! runs and states that reach over a border are cut there and have arguments that state it (see `shared::borders`).
 //! Arguments that share a name become a list.
 
 mod counter_events;
@@ -379,8 +379,8 @@ impl<'a> JsonEvents<'a> {
     ) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        // A slice whose end was not seen ends where it is drawn to: without an end, readers would use the end of the next
-        // slice for it.
+        // A slice whose end was not seen ends at the time to which it is drawn: without an end, readers would use
+        // the end of the next slice for it.
         let part = self.borders.of_slice(self.trace, id.0 as usize);
         let is_over = part.end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));

@@ -76,8 +76,8 @@ pub(crate) struct FixedTables {
 }
 
 impl FixedTables {
-    /// Fixes the names of fields, the texts of `names` (ids in `trace_strings`) and the threads, each list the most
-    /// used first, as far as there is room.
+    /// Assigns fixed indices to the names of fields, the texts of `names` (ids in `trace_strings`) and the threads. The
+    /// most used entries of each list must come first: entries after the last free index get none.
     pub fn new(
         zones: Zones,
         field_names: &[String],

@@ -34,7 +34,7 @@ const NO_TRACK: u32 = u32::MAX;
 pub(crate) struct SliceFacts {
     /// End, in ns; none if it was still open at the end of its file.
     pub end: Maybe<i64>,
-    /// Whether its end was not recorded: `end` is then only where it is drawn to.
+    /// Whether the slice's end was not recorded: `end` is then only the time to which the slice is drawn.
     pub is_unended: bool,
     /// The event that began the slice.
     pub begin: u32,

@@ -158,8 +158,8 @@ impl Items<'_> {
         match form {
             Form::Async => is_inside,
             Form::Whole => false,
-            // Only its own end says which slices of no length are before it. A slice that crosses both borders is
-            // written whole.
+            // Only the slice's own end record shows which slices of no length are before it. A slice that crosses both
+            // borders is written whole.
             Form::AsCame => {
                 is_inside
                     && (began || end < span.end.0)

@@ -68,8 +68,8 @@ pub(crate) fn summary(
     );
     note(
         written.counts.cut_names,
-        "name was longer than the 32 KB that FXT has room for: it is cut there",
-        "names (each time one was used) were longer than the 32 KB that FXT has room for: they are cut there",
+        "name was longer than the 32 KB that FXT allows: it is cut there",
+        "names were longer than the 32 KB that FXT allows (a name that is used twice counts twice): they are cut there",
     );
     note(
         written.cut_texts,

@@ -51,7 +51,7 @@ struct SwitchSides {
 /// What happens to the arguments about a state in the source's own record.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OwnFacts {
-    /// They are copied.
+    /// The arguments are copied.
     Kept,
     /// The export writes its own.
     Replaced,
@@ -562,14 +562,14 @@ impl<'a> Encoder<'a, '_> {
     }
 }
 
-/// The state that begins for a thread where a run of it ends.
+/// The state of a thread that begins where one of its runs ends.
 pub(crate) struct StateBehind {
     /// The event that begins the state.
     pub event: u32,
     pub state: ThreadState,
 }
 
-/// Returns the state that begins for a thread where a run of it ends; `None` if no event begins it.
+/// Returns the state of the run's thread that begins where the run ends; `None` if no event begins the state.
 pub(crate) fn event_behind(trace: &Trace, run: usize) -> Option<StateBehind> {
     let states = &trace.states;
     let row = states.behind_run(&trace.runs, run)?.0 as usize;

@@ -31,7 +31,7 @@ impl<'t> Written<'t> {
         }
     }
 
-    /// Encodes items after those that are already encoded, and writes all of it in pieces: an item that is cut at a
+    /// Encodes items after those that are already encoded, and writes the bytes in pieces: an item that is cut at a
     /// border may need far more bytes than its original record.
     pub(crate) fn take_items<'a>(
         &mut self,

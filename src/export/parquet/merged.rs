@@ -147,7 +147,7 @@ impl Encoder<'_> {
 }
 
 fn too_short() -> ParquetError {
-    ParquetError::EOF("the file has fewer rows than its data set says".to_owned())
+    ParquetError::EOF("the file has fewer rows than the manifest of its data set states".to_owned())
 }
 
 fn copy_column(

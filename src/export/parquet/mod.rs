@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Values are those of `threadline table`, exactly; texts are not escaped. A value that the column's type cannot hold is
-//! NULL, and a note says so.
+//! NULL, and a note reports it.
 
 mod encoder;
 pub(crate) mod layout;

@@ -54,8 +54,8 @@ impl<'a> Context<'a> {
         self.sources.of_event(id).is_some_and(is_derived)
     }
 
-    /// Returns whether trace_processor derives a slice from its begin and end. Slices of programs and open files begin
-    /// with such events as well, but trace_processor does not make them.
+    /// Returns whether trace_processor derives a slice from its begin and end. It makes no slices of programs
+    /// and open files, although these may begin with events from which it derives other slices.
     pub fn is_derived_slice(&self, slice: SliceId) -> bool {
         if !self.plans.derive_any() {
             return false;

@@ -25,7 +25,7 @@ use crate::event::{FieldSink, FieldView, NumberValue, ThreadKey, ValueRef};
 use crate::formats::events::{EventAt, EventRef, FieldReader};
 use crate::trace::segments::Event;
 
-/// Names of kernel functions by their machine and address, as far as they were looked up; `None` if there is none.
+/// Names of the kernel functions that were looked up, by machine and address; `None` if a function has no name.
 type SymbolNames = FxHashMap<(u32, u64), Option<Arc<str>>>;
 
 /// Names of kernel functions of each machine.

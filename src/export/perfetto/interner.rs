@@ -1,6 +1,6 @@
 //! Names and texts of track events, each written once in a sequence and then used by number.
 //!
-//! Numbers are valid until the state of the sequence is cleared, which it is when the texts take too much memory.
+//! Numbers are valid until the state of the sequence is cleared, when the texts take too much memory.
 
 use rustc_hash::FxHashMap;
 

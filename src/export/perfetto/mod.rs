@@ -16,9 +16,9 @@
 //! - **Slices** that trace_processor does not make itself are begins and ends on the track of their thread or CPU, with
 //!   the fields of their events as debug annotations (except for traced functions, whose ftrace events have them).
 //!   Slices that cross others are on a child of that track (`shared::layers`), asynchronous slices that overlap are on
-//!   several tracks of one name. A slice whose end was not seen ends where it is drawn to, with the annotation
-//!   `end_not_seen`, or not at all. `measured_ns` is the duration that the recorder measured, if it differs from the
-//!   drawn duration.
+//!   several tracks of one name. A slice whose end was not seen ends at the time to which it is drawn, with
+//!   the annotation `end_not_seen`, or not at all. `measured_ns` is the duration that the recorder measured, if it differs
+//!   from the drawn duration.
 //! - **Arrows** each have a flow number of their own: see `arrows`. Flow events without an arrow are instants.
 //! - **Counters** start with their value at the range's start.
 //! - **A range** has the slices and runs that reach into it, with their real times; see `switches` for ftrace events.

@@ -30,7 +30,7 @@ const MAX_FIELDS: usize = 32;
 pub(super) struct KindPlan<'a> {
     /// The form of their messages.
     pub form: EventForm<'a>,
-    /// Their name.
+    /// The events' name.
     pub name: StringId,
     /// Whether they are context switches.
     pub is_switch: bool,
@@ -192,9 +192,9 @@ pub(super) struct Kernel<'s, 'a> {
 /// Whether trace_processor derives the same slices of system calls by number that the trace has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallNames {
-    /// It has the names of the machine's calls.
+    /// trace_processor has the names of the machine's calls.
     Known,
-    /// It does not have them, or the calls are recorded by name as well.
+    /// trace_processor has no names for the machine's calls, or the calls are recorded by name as well.
     Unknown,
 }
 

@@ -261,7 +261,7 @@ fn copy(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// Copies the first and the last `N` bytes; returns whether there are so many.
+/// Copies the first and the last `N` bytes; returns whether there are at least `N` bytes.
 #[inline]
 fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) -> bool {
     let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) else {

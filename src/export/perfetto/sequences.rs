@@ -16,7 +16,7 @@ use super::sources::Machine;
 /// The number of sequences.
 pub(super) const SEQUENCES: usize = 4;
 
-/// What the packets of a sequence say by number, by machine.
+/// The texts that packets of a sequence refer to by number, by machine.
 #[derive(Default)]
 pub(super) struct Numbers(Vec<(Machine, Interner)>);
 
@@ -69,7 +69,7 @@ impl Sequences {
         let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = next.wait_while(turn, is_early);
         let mut turn = turn.unwrap_or_else(PoisonError::into_inner);
-        // First of all: whoever comes next goes on even if this thread panics.
+        // Before `encode`, so that the thread with the next piece continues even if this thread panics.
         turn.piece_count += 1;
         let result = encode(index, &mut turn.numbers);
         drop(turn);

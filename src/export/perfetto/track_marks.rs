@@ -73,7 +73,7 @@ enum Source {
     Samples(CounterTrackId),
 }
 
-/// A source of which some marks were written.
+/// A source of marks; some of its marks were already written.
 enum Stream {
     Slices(Box<SliceStream>),
     Instants(InstantStream),

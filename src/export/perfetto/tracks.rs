@@ -145,8 +145,8 @@ impl<'a> Tracks<'a> {
         uuid
     }
 
-    /// Returns the track of a thread. Idle threads and unknown ones, which are no threads of a process, have tracks
-    /// with a name only.
+    /// Returns the track of a thread. The tracks of idle and unknown threads, which belong to no process, have only a
+    /// name.
     pub fn thread(&mut self, id: impl Into<Option<ThreadId>>) -> TrackUuid {
         let id = id.into();
         if let Some(&known) = self.threads.get(&id) {

@@ -45,9 +45,9 @@ pub(crate) struct Part {
 /// How an item is cut at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EndCut {
-    /// It ended after the range, at this time in ns.
+    /// The item ended after the range, at this time in ns.
     Ended(i64),
-    /// Its end is not known.
+    /// The item's end is not known.
     Never,
 }
 
@@ -172,7 +172,7 @@ impl Borders {
         self.part(state.start.0, end, || self.cut_of_drawn(file, drawn))
     }
 
-    /// Returns the cut of something whose duration is not known, and which is drawn to `drawn`, if that is known.
+    /// Returns the cut of an item whose duration is not known; `drawn` is the time to which it is drawn, if known.
     pub(crate) fn cut_of_drawn(&self, file: Option<SourceId>, drawn: Option<i64>) -> Option<i64> {
         match (drawn, self.cut_of_open(file)) {
             (Some(drawn), Some(cut)) => Some(drawn.min(cut)),

@@ -57,7 +57,7 @@ pub(crate) struct Koids {
 /// CPUs whose numbers differ from those of their file.
 #[derive(Clone, Debug)]
 pub(crate) struct Renumbered {
-    /// Their file, if the trace consists of several files and all these CPUs belong to one of them.
+    /// The file of these CPUs, if the trace consists of several files and all these CPUs belong to one of them.
     pub file: Option<SourceId>,
     /// The note for the user.
     pub note: String,

@@ -3,7 +3,7 @@
 //!
 //! A slice that reaches past the end of the slice around it moves, with its children, from the track's own thread to a
 //! thread that has the number of the slice's row. Slices of a row do not overlap, so one thread for each row has room
-//! for every such slice. A slice whose end was not recorded ends where it is drawn to.
+//! for every such slice. A slice whose end was not recorded ends at the time to which it is drawn.
 
 use rustc_hash::FxHashMap;
 

@@ -289,7 +289,7 @@ impl Planner<'_> {
         self.count::<E>(page) == chosen
     }
 
-    /// Takes the records at `chosen` out of the page at `start`.
+    /// Copies the records at the file offsets `chosen` from the page at `start`.
     fn take_records<E: ByteOrder>(&mut self, page: &[u8], start: u64, chosen: &[u64]) {
         let layout = self.file.layout;
         let Some(head) = read_head::<E>(page, layout) else {

@@ -48,7 +48,7 @@ pub(super) struct Source<'f> {
 pub(super) enum Reach {
     /// At most [`MOST_BEYOND`] bytes, because the start of the part was guessed.
     Guessed,
-    /// As far as its last event reaches.
+    /// To the end of the part's last event.
     Certain,
 }
 
@@ -134,7 +134,7 @@ pub(super) struct Emitter<'f> {
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
     names: Names,
-    /// Labels of slices that say another kind than their category implies, in our own exports.
+    /// Labels of slices whose kind is not the one that their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
 }
@@ -369,7 +369,7 @@ impl<'f> Emitter<'f> {
             }
             b'E' => {
                 let mut event = event;
-                // What the end says of its begin, which may be nothing.
+                // The end may repeat category and name of its begin, or be without them.
                 let label = self.label(event.category, event.name);
                 if event.name == StringId::EMPTY {
                     event.name = self.out.columns.strings.intern_text(NAMELESS_END);
@@ -458,7 +458,8 @@ impl<'f> Emitter<'f> {
         columns.labels.len() as u32 - 1
     }
 
-    /// Adds a kind for a category and a name, of which nothing or the label is `known`; returns the label and the kind.
+    /// Adds a kind for a category and a name; returns the label and the kind. `known`: nothing, or
+    /// the label.
     fn new_kind(
         &mut self,
         category: StringId,

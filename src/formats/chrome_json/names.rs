@@ -1,7 +1,8 @@
-//! What the names of a part's events stand for: of its first names all, of later ones those that came last.
+//! Maps names of a part's events to labels and kinds: all of the first [`MOST_NAMES`] names, and the last of the later
+//! names.
 //!
-//! Names that are so many are mostly unique ("frame 123456"), or come again soon, as that of an end does. Each costs less
-//! if hardly anything is kept to find it again; merging the parts finds what is equal.
+//! If a part has more names, most are unique ("frame 123456"), or are repeated soon, as by the end of a slice. A table
+//! of all of them would cost more than it saves; equal names are found when the parts are merged.
 
 use crate::base::by_string::ByString;
 use crate::base::{Maybe, StringId};
@@ -9,14 +10,14 @@ use crate::event::Role;
 
 /// Strings of a part beyond which only the last names are remembered.
 pub(super) const MOST_NAMES: usize = 1 << 13;
-/// How many of those.
+/// Number of last names that are remembered.
 const RECENT: usize = 1 << 10;
 
-/// What an event's category and name stand for in a part.
+/// The label and kinds of events with one category and name.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) label: u32,
-    /// Kinds of points, and of what is drawn otherwise.
+    /// Kinds of points, and of other events.
     kinds: [Maybe<u32>; 2],
 }
 
@@ -50,11 +51,11 @@ impl Named {
     }
 }
 
-/// What the names stand for, by name and category.
+/// The label and kinds of each name and category.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     first: ByString<StringId, Named>,
-    /// Empty, or of so many entries; a name has its place by its number.
+    /// Empty, or `RECENT` entries: a name is at its number modulo `RECENT`.
     recent: Vec<Option<Recent>>,
 }
 
@@ -66,7 +67,7 @@ struct Recent {
 }
 
 impl Names {
-    /// Returns what a name and a category stand for, if it is remembered.
+    /// Returns the label and kinds of a name and category, if they are remembered.
     #[inline]
     pub(super) fn get(&self, name: StringId, category: StringId) -> Option<Named> {
         if (name.0 as usize) < MOST_NAMES {
@@ -77,7 +78,7 @@ impl Names {
         recent.map(|recent| recent.named)
     }
 
-    /// Remembers what a name and a category stand for.
+    /// Remembers the label and kinds of a name and category.
     pub(super) fn set(&mut self, name: StringId, category: StringId, named: Named) {
         if (name.0 as usize) < MOST_NAMES {
             return self.first.set(name, category, named);

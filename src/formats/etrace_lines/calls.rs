@@ -14,7 +14,7 @@
 //! After lost events, texts may belong to another call: this is assumed for a text that occurs twice or has another
 //! length than announced.
 //!
-//! Of the 21 etrace recordings of the corpus, 2 contain incomplete calls (because they are cut), 1 contains a text
+//! Of the 21 etrace files of the corpus, 2 contain incomplete calls (because they are cut), 1 contains a text
 //! without its call, and 1 a text of another length than announced.
 
 use super::line::{Payload, Word};

@@ -162,7 +162,7 @@ const LINES_OF_ENDS: usize = 64;
 
 /// Returns a copy of the text with plain newlines, if all of its first lines end in CR LF and at least one of them is a
 /// call: a line that ends with a name may itself end in CR. Line numbers do not change. None of the 21 etrace
-/// recordings of the corpus has such line ends, which come from copying a file with a Windows program.
+/// files of the corpus has such line ends, which come from copying a file with a Windows program.
 #[must_use]
 pub(crate) fn with_plain_ends(input: &Input) -> Option<Input> {
     let text = input.bytes();

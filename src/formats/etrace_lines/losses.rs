@@ -9,7 +9,7 @@
 //! A report is printed before the next line of its CPU. So as a line it has the time of the next line in the file,
 //! whichever CPU wrote that line: all lines before the report were written before the tracer detected the loss.
 //!
-//! Of the 21 etrace recordings of the corpus, 1 contains losses.
+//! Of the 21 etrace files of the corpus, 1 contains losses.
 
 use crate::base::Timestamp;
 use crate::event::Gap;

@@ -2,7 +2,7 @@
 //! file.
 //!
 //! The tracer writes lines nearly in order, so such a time is damage; it would stretch the time axis to centuries. None
-//! of the 20 etrace recordings of the corpus contains such a line.
+//! of the 21 etrace files of the corpus contains such a line.
 
 use super::line::parse_line;
 use super::lines::{events_after, lines_before};

@@ -2,7 +2,7 @@
 //! call's lines in the order of the bulk pass. Also the places of lines that are far apart, among the lines of very
 //! many other tasks, where a search would take long; and the moments of losses.
 //!
-//! Of the 20 etrace recordings of the corpus, none contains such tasks, and 1 contains losses.
+//! Of the 21 etrace files of the corpus, none contains such tasks, and 1 contains losses.
 //!
 //! ```text
 //! 0: 7,..,1!A[0]sh   0: 7,..,3!A[2]run   0: 7,..,2!A[1]a.sh   0: 7,..,4!A[3]x     A[1] is read before A[2]

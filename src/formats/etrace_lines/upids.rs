@@ -10,7 +10,7 @@
 //! upids of damaged or joined files get keys from 2^31. Lines of a task that could not be registered contain a stale
 //! upid with the same pid, whose owner `assemble` finds.
 //!
-//! Of the 20 etrace recordings of the corpus, 2 contain upids without a pid, and 1 contains unregistered tasks (3 of
+//! Of the 21 etrace files of the corpus, 2 contain upids without a pid, and 1 contains unregistered tasks (3 of
 //! them); none contains two upids with one serial.
 
 use std::sync::{Mutex, PoisonError};

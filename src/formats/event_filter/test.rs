@@ -314,7 +314,7 @@ impl Binding<'_, '_> {
     }
 }
 
-/// Returns the value of the event's line with this name, for names that are not fields.
+/// Returns the value that a name of trace-cmd (`COMM`, `CPU` ...) means; `None` for the name of a field.
 fn fact_of_line(name: &str) -> Option<Fact> {
     Some(match name {
         "COMM" => Fact::Comm,

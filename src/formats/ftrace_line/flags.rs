@@ -11,6 +11,10 @@
 //!
 //! The letters are those of the kernel's `trace_print_lat_fmt`. Kernels with other columns describe them in a legend in
 //! the header (`# _-----=> irqs-off`); real-time kernels have had up to eight.
+//!
+//! Of the 28 kernel texts of the corpus and the samples, 22 have a legend, with the five columns above. 2 reports of
+//! trace-cmd, of one recording of a real-time kernel, have a legend with `preempt-lazy-depth`. No text at hand,
+//! and no test, has `lock-depth`.
 
 use super::flag_bits::{
     BH_OFF, HARDIRQ, IRQS_OFF, LAZY, NEED_RESCHED, NMI, PREEMPT_RESCHED, SOFTIRQ, words,

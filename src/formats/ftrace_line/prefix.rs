@@ -12,10 +12,10 @@
 //! Columns are parsed from the right, because a name may contain spaces, dashes and brackets. A counting clock prints
 //! an integer instead of seconds, and trace-cmd prints no space before it.
 //!
-//! Of the 267 texts of the corpus (26 by the kernel, 241 reports of trace-cmd), 13 name instances, 3 contain the
-//! process, and 2 are in the latency format. None is verbose, from `report -l`, from a console, or has a counting
-//! clock, and none has the process after the CPU: kernels 4.13 to 5.8 print these columns, which their documentation
-//! describes.
+//! Of the 267 texts of the corpus (25 by the kernel, 1 of `trace-cmd stream`, 241 of `trace-cmd report`), 13 name
+//! instances, 3 contain the process, and 2 are in the latency format. None is verbose, from `report -l`, from a console,
+//! or has a counting clock, and none has the process after the CPU: kernels 4.13 to 5.8 print these columns, which their
+//! documentation describes.
 
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};

@@ -10,7 +10,7 @@
 //!   the trace uses that clock); `name=ID`, a moment that other recordings contain with the same id.
 //! - A counting clock's time may follow raw flags without a separator (`-0x14631252878692`): the number of its digits.
 //!
-//! Of the 267 texts of the corpus, 46 contain a lone `W`, and 2 contain probe addresses below 4 GiB; none contains
+//! Of the 267 texts of the corpus, 47 contain a lone `W`, and 2 contain probe addresses below 4 GiB; none contains
 //! marks of other clocks, or times without a separator.
 
 use super::graph;

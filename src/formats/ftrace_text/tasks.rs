@@ -218,7 +218,7 @@ pub(crate) fn wakeup(info: &[u8]) -> Option<WakeupText<'_>> {
         let cpu = pid(info, b"target_cpu");
         return Some(WakeupText { task, cpu });
     }
-    // Until 2.6.33: `task a:1 [120] success=1 [001]`.
+    // Until 2.6.33: `task a:1 [120] success=1 [001]`. No text at hand is of such a kernel; a test was made for it.
     if let Some(info) = info.strip_prefix(b"task ") {
         let (before, cpu) = info.split_at_checked(memchr::memrchr(b'[', info)?)?;
         let (task, _) = short_task(before)?;
@@ -243,7 +243,8 @@ pub(crate) fn end_state(state: &[u8], letters: StateLetters) -> ThreadState {
         ([b'Z', ..], StateLetters::OldTraceCmd) => ThreadState::Dead,
         ([b'x', ..], StateLetters::OldTraceCmd) => ThreadState::Parked,
         (b"R+", _) => ThreadState::Preempted,
-        // Waits without contributing to the load, as kernel threads before 4.14 do: not a wait for a disk.
+        // Waits without contributing to the load, as kernel threads before 4.14 do: not a wait for a disk. No text at
+        // hand contains this state, or a `W` that the kernel printed.
         (b"D|N", _) => ThreadState::Idle,
         // `W`: waking, in kernels before 4.14.
         ([b'R' | b'W', ..], _) => ThreadState::Runnable,

@@ -1,7 +1,7 @@
 //! Folds the summaries of the parts, in file order, into the tables of the whole file and the range of each part.
 //!
-//! Only a fold knows what was registered before a record: it processes the facts of a summary, and reads again the few
-//! records that need the tables. All tables are looked up by place (`tables`), so all parts share the tables of the
+//! Only the fold has the tables as they were before a record: it processes the facts of a summary, and reads again the
+//! few records that need the tables. All tables are looked up by place (`tables`), so all parts share the tables of the
 //! whole file, and each part only needs its range.
 //!
 //! A summary starts at a place that only looks like a record border (`borders`). If the records of the previous part

@@ -45,7 +45,8 @@ pub(crate) fn object_type_name(object_type: u64) -> &'static str {
 }
 
 /// Class of all types other than process and thread. Koids are unique only within a class: some writers give a process
-/// and its main thread the same number.
+/// and its main thread the same number, as in 2 of the 50 FXT files of the corpus and the samples. 3 of these
+/// files name objects of other types.
 pub(super) const OBJECT_OTHER: u64 = 0;
 
 pub(super) fn sort_of(object_type: u64) -> u64 {

@@ -202,9 +202,7 @@ impl<O: ByteOrder> Summariser<O> {
             let Some(record) = rest.get(..size) else {
                 self.found.is_last = true;
                 self.note("cut_record", Severity::Error, at, || {
-                    format!(
-                        "the file ends inside a record of {size} bytes, of which {left} are there"
-                    )
+                    format!("the file ends inside a record of {size} bytes: only {left} are there")
                 });
                 break;
             };

@@ -7,8 +7,8 @@
 //! Records before the first announced provider belong to the implicit provider 0. Until a provider has registered a
 //! rate, string or thread of its own, it uses those of provider 0: some writers rely on this.
 //!
-//! Of the 50 FXT files of the corpus, 3 have providers that use those of provider 0, and 2 have records of unknown
-//! providers.
+//! Of the 50 FXT files of the corpus and the samples, 3 have providers that use those of provider 0, and 2 have
+//! records of unknown providers.
 
 use rustc_hash::FxHashMap;
 

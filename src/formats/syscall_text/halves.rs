@@ -8,7 +8,7 @@
 //!
 //! Built once when the text is read, so that decoding one line needs no search through the lines around it.
 //!
-//! Of the 29 strace texts of the corpus, 16 contain such calls.
+//! Of the 29 strace texts of the corpus and the samples, 16 contain such calls.
 
 /// A line that continues a call, by byte offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,8 +8,8 @@
 //!
 //! Reads single lines only: `summary` and `fold` find the thread of a line without a pid, and the day.
 //!
-//! Of the 29 strace texts of the corpus, 1 has relative times and 1 has whole seconds; none was copied from a terminal
-//! (`[pid N]`) or has names after pids (`--decode-pids=comm`).
+//! Of the 29 strace texts of the corpus and the samples, 1 has relative times and 1 has whole seconds; none was
+//! copied from a terminal (`[pid N]`) or has names after pids (`--decode-pids=comm`).
 
 use super::dialect::Dialect;
 use super::times::clock_time;

@@ -59,7 +59,7 @@ pub struct Summary {
     pub table_index: Option<u64>,
 }
 
-/// The begin of a call, as far as the part contains it.
+/// The facts about a call's begin that the part contains.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Begun {
     /// Offset of its first line.

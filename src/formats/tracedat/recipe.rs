@@ -175,7 +175,7 @@ pub(crate) enum Recipe {
     Counters(Vec<Recipe>),
     /// A step of a bio or request.
     Request {
-        /// The step.
+        /// The step, e.g. the issue of a request to its device.
         op: RequestOp,
         /// The device.
         device: Num,

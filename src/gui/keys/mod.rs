@@ -106,15 +106,15 @@ pub(crate) const GESTURES: &[(&str, &str)] = &[
     ("Ctrl+click, Shift+click a header", "Select several tracks"),
     (
         "Drag in the overview",
-        "Move the visible span; while all is in view, show what is dragged over",
+        "Move the visible span; while all is in view, show the range that you drag over",
     ),
     (
         "Drag the edge beside the headers",
-        "Make them wider or narrower; a double click undoes that",
+        "Make the headers wider or narrower; a double click undoes that",
     ),
     (
         "Drag a pane's tab",
-        "Put it elsewhere, or beside the others",
+        "Move the pane to other tabs, or beside them",
     ),
 ];
 

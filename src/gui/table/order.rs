@@ -35,8 +35,8 @@ pub(super) struct Sort {
 
 impl Sort {
     /// Returns the sort after a click on the heading of a column. The first click sorts names from A, and numbers and
-    /// times from the largest, unless the column says otherwise; the second click reverses that; the third removes the
-    /// sort.
+    /// times from the largest, unless the column's definition differs; the second click reverses that; the third removes
+    /// the sort.
     pub fn next(sort: Option<Sort>, data: &TableData, column: usize) -> Option<Sort> {
         let of = data.columns.get(column);
         let first = match of.map(|it| it.def.kind) {

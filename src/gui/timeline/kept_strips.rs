@@ -30,7 +30,7 @@ pub(super) enum Fit {
     Near,
     /// Visibly stretched or shrunk.
     Stretched,
-    /// It cannot be used.
+    /// The strip cannot be used.
     Not,
 }
 

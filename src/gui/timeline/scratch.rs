@@ -49,7 +49,7 @@ pub(crate) struct Timeline {
     pub(super) chain_marks: ChainMarks,
     /// The state of the view for which the rows' heights were chosen.
     pub(super) heights_for: Option<SeenAt>,
-    /// The current state of the view, and since when it has not changed, in seconds.
+    /// The current state of the view, and the time in seconds of its last change.
     pub(super) resting: Option<(SeenAt, f64)>,
     /// The mesh of each section; a frame reuses the allocation of the previous one.
     pub(super) meshes: Vec<Arc<Mesh>>,

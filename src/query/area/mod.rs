@@ -101,7 +101,7 @@ pub enum Lane {
     Track(TrackId),
     /// The runs of a CPU, which are states of their threads as well.
     Runs(CpuId),
-    /// The slices of threads, as far as they ran on a CPU.
+    /// Slices of threads: of each, the time in which its thread ran on this CPU.
     OnCpu(CpuId),
     /// The states of a thread, and its runs.
     States(ThreadId),

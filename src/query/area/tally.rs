@@ -7,7 +7,7 @@ use crate::base::Maybe;
 use crate::query::seen::Length;
 use crate::trace::SliceId;
 
-/// Buckets of a power of two.
+/// Logarithm (base 2) of the number of buckets for each power of two.
 const FINE_BITS: u32 = 5;
 const FINE: u64 = 1 << FINE_BITS;
 

@@ -85,7 +85,7 @@ struct State {
     own: i64,
     /// The time in it in which all job slots were taken, in ns.
     no_slot: i64,
-    /// Until when `own` is counted.
+    /// The time up to which `own` is counted.
     counted: Timestamp,
     living_children: u32,
     /// The longest chain that leads to the end of a child.

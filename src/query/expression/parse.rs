@@ -19,7 +19,7 @@ pub struct Expression {
 /// A part of an expression.
 #[derive(Clone, Debug)]
 pub enum Node {
-    /// A text somewhere in names and texts.
+    /// A text that any of an item's names and texts may contain.
     Text(Pattern),
     /// A field compared to a value.
     Compare {
@@ -477,7 +477,7 @@ fn check(field: &Field, name: &str, op: Op, value: &Literal) -> Result<(), Troub
         }
         Field::Time if value.time.is_none() && !matches!(value.number, Some(Number::Int(_))) => {
             Err(Trouble::Value(
-                "a time is 1.5s, 250ms, 12us or 7ns since the start, or @N or N ns".to_owned(),
+                "a time is 1.5s, 250ms, 12us or 7ns since the start, or N or @N for N ns on the trace's own clock".to_owned(),
             ))
         }
         Field::Time => Ok(()),

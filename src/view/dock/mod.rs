@@ -257,7 +257,7 @@ impl Tile {
                     && let Some(at) = panes.iter().position(|it| *it == pane)
                 {
                     panes.remove(at);
-                    // The front pane stays in front; if `pane` itself was in front, the one before it takes over.
+                    // The front pane stays in front; if that was `pane` itself, the pane before it comes to the front.
                     if *front >= at {
                         *front = front.saturating_sub(1);
                     }

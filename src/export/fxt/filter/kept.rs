@@ -471,9 +471,9 @@ impl Items<'_> {
 /// How slices that are a single record are exported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wholes {
-    /// Their records are copied.
+    /// The slices' records are copied.
     Copied,
-    /// They are written anew.
+    /// The slices are written as new records.
     Anew,
 }
 

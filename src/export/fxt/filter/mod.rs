@@ -9,7 +9,7 @@
 //!
 //! Kept records stay in the sections of their providers, with their own tables and tick rates; records of big-endian
 //! files are converted. The encoder writes: what crosses the range's borders, whole slices that start together (their
-//! order tells the reader which is the outer one), flow marks that need another id, where events were lost, and
+//! order shows which is the outer slice), flow marks that need another id, where events were lost, and
 //! damaged records. Each of these is written before or after the record to which it belongs, or before all records if
 //! it comes before all others of its time. A copy without any of these has no provider of our own, and reads back
 //! exactly like the file.
@@ -232,7 +232,7 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
         Ok(())
     }
 
-    /// Announces providers at the same place as the file; a section starts when a record of it is written.
+    /// Announces providers at the same place as the file; a section starts when one of its records is written.
     fn metadata(&mut self, header: u64, place: u64, size: usize) -> Result<(), ExportError> {
         self.tables.metadata(header);
         if is_loss(header) && self.places.kept.has((place / 8) as usize) {
@@ -399,8 +399,8 @@ impl<'a, O: ByteOrder> Copy<'_, 'a, '_, '_, O> {
         }
     }
 
-    /// Returns whether our provider can be announced. Entries that were registered before the first provider hold for
-    /// later providers, but only until one is announced.
+    /// Returns whether our own provider can be announced. If providers use entries that were registered before the
+    /// first announcement, ours must not be the first provider: they would lose these entries.
     fn may_have_own(&self) -> bool {
         !self.references.has_inheritance || !self.announced.is_empty()
     }

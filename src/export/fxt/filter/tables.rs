@@ -28,8 +28,8 @@ pub(crate) struct Tables {
     /// The provider of the records that follow.
     pub section: Section,
     implicit: Registered,
-    /// The entries that were registered before the first provider was announced: they hold for providers that have
-    /// registered nothing of their own.
+    /// The entries that were registered before the first provider was announced: providers that have
+    /// registered nothing of their own use them.
     inherited: Registered,
     /// By number; a provider that is announced again starts empty.
     providers: FxHashMap<u32, Registered>,

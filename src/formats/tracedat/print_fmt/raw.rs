@@ -103,7 +103,7 @@ pub(crate) fn push_field(
 ) {
     match field.shape {
         Shape::Plain => push_plain(out, scope, field),
-        // If the type has no brackets, only the kernel knows that the field refers to an array.
+        // If the type has no brackets, only the kernel's code shows that the field refers to an array.
         Shape::DataLoc | Shape::RelLoc if !field.type_name.contains('[') => {
             push_plain(out, scope, field);
         }

@@ -12,7 +12,7 @@
 //! - C: `a - b - c`, `a & (b | c)`, `a ? b : c ? d : e`, `^`, comparisons and shifts of negative numbers, casts to
 //!   signed types, array elements after casts;
 //! - signs of 8 and 16 bit fields, of the longs of 32-bit kernels, of priorities in wakeups;
-//! - conversions that trace-cmd's library does not know (`%c`, `%+d`, `%*pbl`, `%*ph` of fixed arrays, `%px` with a
+//! - conversions that trace-cmd's library does not support (`%c`, `%+d`, `%*pbl`, `%*ph` of fixed arrays, `%px` with a
 //!   stray `x`);
 //! - arrays of probes with elements of more than one byte, and arrays of strings;
 //! - files of the other byte order: constant strings by address, arrays, socket addresses;

@@ -189,7 +189,7 @@ impl Stream for CpuStream<'_> {
 }
 
 /// Returns whether trace-cmd prints times of `clock` as seconds with a fraction. It does not for `boot`, and for clocks
-/// that it does not know.
+/// that are not in its list.
 fn is_split(clock: &str) -> bool {
     clock.starts_with("mono")
         || matches!(

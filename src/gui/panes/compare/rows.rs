@@ -75,12 +75,12 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
                 "How many never ended, on the left; only this column and the next count them",
             ),
             of("at_least_a", "At least left", 86.0)
-                .about("The least total duration of the unfinished ones, on the left"),
+                .about("The least total duration of the unfinished items, on the left"),
             of("unfinished_b", "Unfinished right", 104.0).about(
                 "How many never ended, on the right; only this column and the next count them",
             ),
             of("at_least_b", "At least right", 92.0)
-                .about("The least total duration of the unfinished ones, on the right"),
+                .about("The least total duration of the unfinished items, on the right"),
         ]);
     }
     if what == CompareWhat::Slices {

@@ -86,7 +86,7 @@ impl Pane for CountersPane {
                 actions.push(Action::Do(Effect::Copy(self.text(scene))));
             }
             let words = format!(
-                "{} of {}. Drag a plot to pan, Ctrl+wheel to zoom: the timeline goes along.",
+                "{} of {}. Drag a plot to pan, Ctrl+wheel to zoom: the timeline moves along.",
                 self.chosen.len(),
                 ruler::counted(trace.counters.tracks.len(), "counter", "counters")
             );

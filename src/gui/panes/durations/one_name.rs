@@ -315,7 +315,7 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
     let length = ColumnDef::duration(
         "dur",
         "Duration",
-        "How long it took; unfinished ones first, then the longest",
+        "How long the slice took; unfinished slices first, then the longest",
     );
     let start = ColumnDef::time("ts", "Start", "When it began");
     let columns = vec![

@@ -153,7 +153,7 @@ pub fn by_name(flame: &Flame) -> TableData {
         of("count", 80.0).about("How many that ended"),
         of("unfinished", 80.0),
         of("at_least", 90.0)
-            .about("The least total duration of the unfinished ones, which is part of the total"),
+            .about("The least total duration of the unfinished slices, which is part of the total"),
     ];
     count_samples(flame, &mut columns);
     let rows = name_rows(flame, usize::MAX);

@@ -209,7 +209,7 @@ fn found_of(
         columns.extend([
             of("unfinished")
                 .about("How many of the unmatched still waited when the recording ended"),
-            of("at_least").about("The least total wait of the unfinished ones"),
+            of("at_least").about("The least total duration of the unfinished waits"),
         ]);
     }
     let mut all_lengths: Vec<i64> = Vec::new();

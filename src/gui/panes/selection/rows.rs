@@ -14,33 +14,33 @@ use crate::tables::groups::{
 };
 use crate::trace::Trace;
 
-/// Returns the column of shares; its title names the reference of the shares. The time of unfinished rows counts in each
-/// share, as far as it is certain.
+/// Returns the column of shares; its title names the reference of the shares. The certain part
+/// of the time of unfinished rows counts in each share.
 fn share_column(what: What, whole: Whole) -> PaneColumn {
     let (title, width, about) = match (what, whole) {
         (What::Slices, Whole::Range) => (
             "Of range",
             74.0,
             "Their time inside the range, as a share of the part of the range that was recorded; unfinished \
-             ones count with their least duration; more than 100 % where several overlap",
+             slices count with their least duration; more than 100 % where several overlap",
         ),
         (What::Slices, Whole::CpuTime(_)) => (
             "Of CPU time",
             88.0,
             "Their time inside the range, as a share of the CPU time of the part of the range that was \
-             recorded: its length times the number of the selected CPUs; unfinished ones count with their \
+             recorded: its length times the number of the selected CPUs; unfinished slices count with their \
              least duration",
         ),
         (What::Runs, _) => (
             "Of one CPU",
             84.0,
-            "Total with the least duration of unfinished ones, as a share of the time of one CPU in the \
+            "Total with the least duration of unfinished runs, as a share of the time of one CPU in the \
              range: 100 % is one CPU busy all the time",
         ),
         (What::States, _) => (
             "Of thread time",
             100.0,
-            "Total with the least duration of unfinished ones, as a share of the time of all states in the \
+            "Total with the least duration of unfinished states, as a share of the time of all states in the \
              area",
         ),
     };
@@ -83,7 +83,7 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
                 "How many never ended; only this column and the next count them",
             ),
             PaneColumn::of(&GROUPS, "at_least", 86.0)
-                .about("The least total duration of the unfinished ones"),
+                .about("The least total duration of the unfinished items"),
         ]);
     } else {
         columns.push(PaneColumn::of(&GROUPS, "count", 62.0).about("How many"));
