@@ -61,11 +61,11 @@ impl SearchBox {
         }
     }
 
-    /// Returns the matches so far. Those of the previous search stay until there are new ones, so that marks do not
-    /// flicker while the user types.
+    /// Returns the matches so far. Those of the previous search in the same generation of the trace stay until there are
+    /// new ones, so that marks do not flicker while the user types.
     pub(super) fn found(&self) -> Option<&Arc<Found>> {
         let (_, trace) = self.of.as_ref()?;
-        self.search.answer(*trace)
+        self.search.exact(*trace)
     }
 
     pub(super) fn is_busy(&self) -> bool {

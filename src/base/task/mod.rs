@@ -269,7 +269,8 @@ impl<K, T> Drop for Task<K, T> {
 }
 
 impl<K, T> Task<K, T> {
-    /// Returns the last answer, if it is about `trace` or an older generation of it.
+    /// Returns the last answer, if it is about `trace` or an older generation of it: for answers without ids, and for
+    /// those that state which generation their ids are of, as tables of panes do.
     #[must_use]
     pub fn answer(&self, trace: TraceId) -> Option<&T> {
         self.about(Some(trace)).map(|answer| &answer.value)

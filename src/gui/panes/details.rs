@@ -92,7 +92,11 @@ impl Pane for DetailsPane {
                 };
                 ui.with_layout(layout, |ui| {
                     for (number, section) in details.sections.iter().enumerate() {
-                        section_ui(ui, number, section, scene, &mut actions);
+                        let links = match self.details.exact(id) {
+                            Some(_) => Links::Lead,
+                            None => Links::Rest,
+                        };
+                        section_ui(ui, number, section, scene, links, &mut actions);
                         ui.add_space(if layout.is_horizontal() { 20.0 } else { 6.0 });
                     }
                 });
@@ -105,12 +109,21 @@ impl Pane for DetailsPane {
     }
 }
 
+/// What links to other items do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Lead,
+    /// Nothing: their ids are of an older generation of the trace.
+    Rest,
+}
+
 /// Draws a title, and under it names with their values; values that name other items are links.
 fn section_ui(
     ui: &mut Ui,
     number: usize,
     section: &Section,
     scene: &Scene<'_>,
+    links: Links,
     actions: &mut Vec<Action>,
 ) {
     ui.vertical(|ui| {
@@ -128,7 +141,9 @@ fn section_ui(
                         Some(target) => {
                             let value = link_lines(ui, &shortened(&row.value));
                             let name = format!("{}: {}", row.name, row.value);
-                            if ui.link(value).accessible_name(name).clicked() {
+                            if ui.link(value).accessible_name(name).clicked()
+                                && links == Links::Lead
+                            {
                                 actions.push(Action::Reveal(target));
                             }
                         }

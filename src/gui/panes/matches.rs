@@ -61,6 +61,10 @@ impl Pane for MatchesPane {
         let mut actions = Vec::new();
         let state = scene.state;
         let Some(found) = scene.found else {
+            if !state.search.text.trim().is_empty() {
+                empty_ui(ui, scene, "Searching…");
+                return actions;
+            }
             let words = "Nothing is searched for. Press / and type a text, a /regex/ or an expression such as dur > 1ms.";
             empty_ui(ui, scene, words);
             return actions;

@@ -8,7 +8,7 @@ use egui::Ui;
 use super::order::Order;
 use super::tree::Tree;
 use crate::gui::tint::Tint;
-use crate::load::LoadedTrace;
+use crate::load::{LoadedTrace, TraceId};
 use crate::query::Item;
 use crate::tables::{Cell, ColumnDef, MadeRow, RowSource, TableDef};
 
@@ -234,6 +234,8 @@ pub(crate) struct TableData {
     pub tree: Option<Arc<Tree>>,
     /// Returns whether a row of a tree matches a filter, by its item; `None`: the texts of the cells decide.
     pub matches: Option<Matches>,
+    /// The generation of the trace whose ids the rows contain; `None` if the rows are made anew for each generation.
+    pub of: Option<TraceId>,
 }
 
 /// Returns whether the row about an item matches a filter, which is in lower case.
@@ -256,7 +258,22 @@ impl TableData {
             row_height: ROW_HEIGHT,
             tree: None,
             matches: None,
+            of: None,
         }
+    }
+
+    /// Returns the table as one whose rows contain ids of this generation of a trace. While a newer generation is shown,
+    /// only the cells that were drawn before are drawn, and a click finds the row's item in the newer one.
+    #[must_use]
+    pub(crate) fn about(self, trace: TraceId) -> TableData {
+        let of = Some(trace);
+        TableData { of, ..self }
+    }
+
+    /// Returns whether the rows contain ids of another generation than the one that is shown.
+    #[must_use]
+    pub(crate) fn is_stale(&self, shown: TraceId) -> bool {
+        self.of.is_some_and(|of| of != shown)
     }
 
     /// Returns the table as a tree whose rows open and close: the rows are in preorder.

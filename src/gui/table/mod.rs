@@ -36,6 +36,7 @@ use self::tree::{Opened, TreeMark};
 use super::long_list::LongList;
 use super::pane::Scene;
 use crate::gui::shortened::shortened;
+use crate::query::Item;
 use crate::view::{Action, ruler};
 
 /// Tables with more rows than this are scrolled by rows: an `f32` cannot represent their height in points exactly.
@@ -212,6 +213,9 @@ impl DataTable {
     }
 
     fn copy(&mut self, ui: &Ui, scene: &Scene<'_>, data: &Arc<TableData>) {
+        if data.is_stale(scene.loaded.id) {
+            return;
+        }
         self.refresh(ui, scene, data);
         let order = self.order.rows();
         self.copying
@@ -470,9 +474,20 @@ impl DataTable {
         response.context_menu(|ui| (drawn.menu)(ui, index, actions));
     }
 
+    /// Returns the item of a row in the generation of the trace that is shown.
+    pub(crate) fn item(
+        &self,
+        scene: &Scene<'_>,
+        data: &Arc<TableData>,
+        row: usize,
+    ) -> Option<Item> {
+        self.kept.item(scene.loaded, data, row)
+    }
+
     fn is_marked(&self, scene: &Scene<'_>, data: &TableData, row: usize) -> bool {
         match self.detailed {
             Some(detailed) => detailed == row,
+            None if data.is_stale(scene.loaded.id) => false,
             None => {
                 let item = data.rows.item(scene.loaded, row);
                 item.is_some() && item == scene.state.selected
@@ -508,6 +523,9 @@ impl DataTable {
 
     /// Sorts and filters again, if anything changed.
     fn refresh(&mut self, ui: &Ui, scene: &Scene<'_>, data: &Arc<TableData>) {
+        if data.is_stale(scene.loaded.id) {
+            return;
+        }
         let wanted = Wanted {
             sort: self.sort,
             filter: self.filter.to_lowercase(),

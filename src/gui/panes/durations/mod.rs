@@ -17,10 +17,9 @@ use crate::gui::panes::selection::area::{
 };
 use crate::gui::panes::selection::rows;
 use crate::gui::table::{DataTable, TableData};
-use crate::load::TraceId;
+use crate::load::{LoadedTrace, TraceId};
 use crate::query::Item;
 use crate::query::area::{Area, Group, GroupBy, What, groups};
-use crate::trace::Trace;
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
@@ -42,7 +41,8 @@ struct Found {
 }
 
 impl Found {
-    fn new(trace: &Trace, groups: &[Group], area: &Area) -> Found {
+    fn new(loaded: &LoadedTrace, groups: &[Group], area: &Area) -> Found {
+        let (trace, id) = (&loaded.trace, loaded.id);
         let present = kinds_of(groups);
         let of_kind = |kind: &SliceKind| {
             let groups = groups.iter().filter(|group| group.key.kind == Some(*kind));
@@ -50,7 +50,7 @@ impl Found {
             let table = rows::of_groups(trace, &groups, What::Slices, GroupBy::Name, area);
             OfKind {
                 groups: groups.into(),
-                table: Arc::new(table),
+                table: Arc::new(table.about(id)),
             }
         };
         Found {
@@ -94,9 +94,8 @@ impl Pane for DurationsPane {
             let (loaded, area) = (scene.loaded.clone(), asked.area.clone());
             let question = TaskKey::about(id, asked.clone());
             self.found.ask(ui.ctx(), question, move |job| {
-                let trace = &loaded.trace;
-                let groups = groups(trace, &area, What::Slices, GroupBy::Name, job)?;
-                Ok(Arc::new(Found::new(trace, &groups, &area)))
+                let groups = groups(&loaded.trace, &area, What::Slices, GroupBy::Name, job)?;
+                Ok(Arc::new(Found::new(&loaded, &groups, &area)))
             });
         } else {
             self.found.poll();
@@ -142,15 +141,17 @@ impl Pane for DurationsPane {
             |name: &(StringId, StringId)| groups.iter().any(|it| it.key.name == Some(*name));
         let chosen = self.name.filter(is_there);
         let shown = chosen.or_else(|| groups.first()?.key.name);
+        // The ids of names are those of the generation that was summed.
+        let is_stale = table.is_stale(id);
         if let Some((name, category)) = shown {
             table.companion(ui, "one name").show(ui, |ui| {
                 // Without this the panel would shrink to its initial content.
                 ui.set_min_size(ui.available_size());
-                let of = Named {
+                let of = (!is_stale).then_some(Named {
                     name,
                     category,
                     kind,
-                };
+                });
                 let area = Area { kind, ..asked.area };
                 self.one.ui(ui, scene, &area, of, &mut actions);
             });
@@ -164,7 +165,7 @@ impl Pane for DurationsPane {
             table,
             &mut actions,
             |ui, row, actions| {
-                let group = groups.get(row);
+                let group = groups.get(row).filter(|_| !is_stale);
                 let longest = group.and_then(|group| group.longest);
                 if let Some(longest) = longest
                     && ui.button("Show the longest").clicked()
@@ -185,7 +186,8 @@ impl Pane for DurationsPane {
                 }
             },
         );
-        if let Some(group) = answer.clicked.and_then(|row| groups.get(row)) {
+        let clicked = answer.clicked.filter(|_| !is_stale);
+        if let Some(group) = clicked.and_then(|row| groups.get(row)) {
             self.name = group.key.name;
             actions.extend(group.longest.map(|id| Action::Select(Item::Slice(id))));
         }

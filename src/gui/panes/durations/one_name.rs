@@ -61,6 +61,8 @@ pub(crate) struct OneName {
     list: Task<ListKey, Arc<TableData>>,
     table: DataTable,
     of: Option<Named>,
+    /// The name, its category, and the kind of slices.
+    shown: (String, String, Option<SliceKind>),
     style: HistogramStyle,
     /// The chosen range of durations in ns.
     chosen: Option<Range<i64>>,
@@ -74,6 +76,7 @@ impl Default for OneName {
             list: Task::default(),
             table: DataTable::default(),
             of: None,
+            shown: Default::default(),
             style: HistogramStyle {
                 buckets: Buckets::Log,
                 heights: Heights::Linear,
@@ -96,24 +99,35 @@ impl OneName {
         self.list.stop();
     }
 
-    /// Draws the view.
+    /// Draws the view. `of` is the name whose slices are shown; `None` while it is not known in the generation of the
+    /// trace that is shown: the view stays as it is.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
         area: &Area,
-        of: Named,
+        of: Option<Named>,
         actions: &mut Vec<Action>,
     ) {
-        if self.of != Some(of) {
-            self.of = Some(of);
-            self.chosen = None;
-        }
+        let is_known = of.is_some();
+        let Some(of) = of.or(self.of) else {
+            return;
+        };
         let Named { name, category, .. } = of;
-        let id = scene.loaded.id;
         let key: Key = (area.clone(), of);
+        let id = scene.loaded.id;
+        if is_known {
+            let text = |id| scene.loaded.trace.text(id).into_owned();
+            let shown = (text(name), text(category), of.kind);
+            if self.shown != shown {
+                self.shown = shown;
+                self.chosen = None;
+            }
+            self.of = Some(of);
+        }
+        let of = is_known.then_some(of);
         let is_down = ui.input(|input| input.pointer.any_down());
-        if !is_down || self.durations.answer(id).is_none() {
+        if is_known && (!is_down || self.durations.answer(id).is_none()) {
             let loaded = scene.loaded.clone();
             let asked = area.clone();
             let question = TaskKey::about(id, key.clone());
@@ -126,7 +140,7 @@ impl OneName {
             return;
         };
         let unit = scene.state.origins.unit;
-        let title = scene.loaded.trace.text(name).into_owned();
+        let title = self.shown.0.clone();
         let pointer = match is_down {
             true => Pointer::Down,
             false => Pointer::Up,
@@ -241,7 +255,7 @@ impl OneName {
     fn chosen_ui(
         &mut self,
         scene: &Scene<'_>,
-        of: Named,
+        of: Option<Named>,
         pointer: Pointer,
         before: Option<&Range<i64>>,
         actions: &mut Vec<Action>,
@@ -249,7 +263,7 @@ impl OneName {
         let is_over = pointer == Pointer::Up && self.drag_from.is_some();
         if is_over {
             self.drag_from = None;
-            if let Some(range) = &self.chosen {
+            if let (Some(range), Some(of)) = (&self.chosen, of) {
                 let trace = &scene.loaded.trace;
                 actions.push(Action::Search(expression(trace, of, Some(range))));
             }
@@ -273,7 +287,8 @@ impl OneName {
         if self.durations.is_of(id, key) {
             let question = TaskKey::about(id, (key.clone(), range.clone()));
             self.list.ask(ui.ctx(), question, move |_| {
-                Ok(Arc::new(listed(&loaded.trace, &of, range.as_ref())))
+                let list = listed(&loaded.trace, &of, range.as_ref());
+                Ok(Arc::new(list.about(loaded.id)))
             });
         }
         let Some(table) = self.list.answer(id).cloned() else {
@@ -289,7 +304,7 @@ impl OneName {
                 |_, _, _| {},
             );
             let clicked = answer.clicked;
-            let item = clicked.and_then(|row| table.rows.item(scene.loaded, row));
+            let item = clicked.and_then(|row| self.table.item(scene, &table, row));
             actions.extend(item.map(Action::Reveal));
         });
     }

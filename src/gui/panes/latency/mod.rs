@@ -117,8 +117,8 @@ fn measures() -> [PaneColumn; 7] {
     ]
 }
 
-/// Returns the table of the longest latencies.
-fn worst_of(samples: &[Sample]) -> Arc<TableData> {
+/// Returns the table of the longest latencies in this generation of a trace.
+fn worst_of(samples: &[Sample], trace: TraceId) -> Arc<TableData> {
     let columns = vec![
         PaneColumn::of(&WORST_COLUMNS, "dur", 84.0)
             .titled("Latency")
@@ -128,7 +128,7 @@ fn worst_of(samples: &[Sample]) -> Arc<TableData> {
             .about("When it began"),
         PaneColumn::after(&WORST_COLUMNS, 0, THREAD_IN_FULL, 130.0).about("Whose it was"),
     ];
-    Arc::new(TableData::new(columns, sample_rows(samples.to_vec())))
+    Arc::new(TableData::new(columns, sample_rows(samples.to_vec())).about(trace))
 }
 
 /// The area of a list. Showing a latency of the list selects its time, which must not become the list's area.

@@ -13,6 +13,7 @@ use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Scene, empty_ui};
 use crate::gui::panes::selection::area::{From, unfinished_words};
 use crate::gui::table::{DataTable, TableData, text_of};
+use crate::load::TraceId;
 use crate::query::expression::{Expression, ExpressionError};
 use crate::query::latency::{Among, EventPairs, PairKey, PairQuery, Sample, event_pairs};
 use crate::tables::Cell;
@@ -222,7 +223,7 @@ impl PairsView {
         self.found.ask(ctx, question, move |job| {
             let (trace, reader) = (&loaded.trace, loaded.reader.as_ref());
             let found = event_pairs(trace, reader, &query, job)?;
-            Ok(found.map(|pairs| Arc::new(found_of(pairs))))
+            Ok(found.map(|pairs| Arc::new(found_of(pairs, loaded.id))))
         });
     }
 
@@ -287,7 +288,9 @@ impl PairsView {
             actions,
             |_, _, _| {},
         );
-        if let Some(sample) = answer.clicked.and_then(|at| found.samples.get(at)) {
+        let clicked = answer.clicked;
+        let clicked = clicked.filter(|_| !found.worst.is_stale(scene.loaded.id));
+        if let Some(sample) = clicked.and_then(|at| found.samples.get(at)) {
             let of = self.held.area(scene);
             self.held.show(sample, of, scene, actions);
         }
@@ -300,11 +303,11 @@ fn field<'a>(text: &'a mut String, hint: &'static str) -> egui::TextEdit<'a> {
         .desired_width(80.0)
 }
 
-fn found_of(pairs: EventPairs) -> Found {
+fn found_of(pairs: EventPairs, trace: TraceId) -> Found {
     Found {
         summary: pair_sums("", &pairs).cells,
         curve: pairs.lengths.curve(CURVE_POINTS),
-        worst: worst_of(&pairs.worst),
+        worst: worst_of(&pairs.worst, trace),
         samples: pairs.worst,
         unmatched_from: pairs.unmatched_from,
         unfinished: (pairs.unfinished, pairs.unfinished_ns),

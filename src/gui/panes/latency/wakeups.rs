@@ -12,11 +12,11 @@ use crate::gui::panes::selection::area::{ShownArea, words};
 use crate::gui::shortened::line_within;
 use crate::gui::table::{DataTable, PaneColumn, TableAnswer, TableData};
 use crate::gui::tint::Tint;
+use crate::load::{LoadedTrace, TraceId};
 use crate::query::distribution::Distribution;
 use crate::query::latency::{Among, Sample, wakeups};
 use crate::tables::columns::THREAD_IN_FULL;
 use crate::tables::latency::{SUMS, wakeup_sums};
-use crate::trace::Trace;
 use crate::view::Action;
 
 type Key = (TimeSpan, Among);
@@ -82,7 +82,7 @@ impl WakeupsView {
             self.found
                 .ask(ui.ctx(), TaskKey::about(id, key), move |job| {
                     let rows = wakeups(&loaded.trace, &among, span, WORST, job)?;
-                    Ok(Arc::new(found_of(&loaded.trace, rows, about)))
+                    Ok(Arc::new(found_of(&loaded, rows, about)))
                 });
         }
         let Some(found) = self.found.answer(id).cloned() else {
@@ -167,8 +167,9 @@ impl WakeupsView {
             &found.table,
             actions,
             |ui, row, actions| {
+                let is_stale = found.table.is_stale(scene.loaded.id);
                 let item = found.table.rows.item(scene.loaded, row);
-                if let Some(item) = item
+                if let Some(item) = item.filter(|_| !is_stale)
                     && ui.button("Show the thread").clicked()
                 {
                     actions.push(Action::Reveal(item));
@@ -183,23 +184,25 @@ impl WakeupsView {
                 }
             },
         );
-        if let Some(sample) = wanted {
+        let is_stale = found.table.is_stale(id);
+        if let Some(sample) = wanted.filter(|_| !is_stale) {
             self.held
                 .show(sample, ShownArea { area, from }, scene, actions);
         }
         if let Some(row) = answer.clicked {
             self.chosen = Some(row);
-            let item = found.table.rows.item(scene.loaded, row);
+            let item = self.table.item(scene, &found.table, row);
             actions.extend(item.map(Action::Select));
         }
     }
 }
 
 fn found_of(
-    trace: &Trace,
+    loaded: &LoadedTrace,
     rows: Vec<crate::query::latency::WakeupLatency>,
     about: String,
 ) -> Found {
+    let (trace, id) = (&loaded.trace, loaded.id);
     let thread = PaneColumn::after(&SUMS, 0, THREAD_IN_FULL, 170.0);
     let mut columns = vec![thread.about("Name and number")];
     columns.extend(measures());
@@ -227,24 +230,29 @@ fn found_of(
         tints.push(Some(Tint::of_thread(trace, row.thread)));
         all_lengths.extend_from_slice(row.lengths.sorted());
         all_worst.extend_from_slice(&row.worst);
-        threads.push(of_samples(name, &row.lengths, row.worst));
+        threads.push(of_samples(name, &row.lengths, row.worst, id));
     }
     all_worst.sort_unstable_by_key(|sample| (std::cmp::Reverse(sample.length_ns), sample.start));
     all_worst.truncate(WORST);
     let all = Distribution::of(all_lengths);
     Found {
         about,
-        table: Arc::new(TableData::new(columns, table).tinted(tints)),
+        table: Arc::new(TableData::new(columns, table).tinted(tints).about(id)),
         threads,
-        all: of_samples("All threads".to_owned(), &all, all_worst),
+        all: of_samples("All threads".to_owned(), &all, all_worst, id),
     }
 }
 
-fn of_samples(name: String, lengths: &Distribution, samples: Vec<Sample>) -> OfThread {
+fn of_samples(
+    name: String,
+    lengths: &Distribution,
+    samples: Vec<Sample>,
+    trace: TraceId,
+) -> OfThread {
     OfThread {
         name,
         curve: lengths.curve(CURVE_POINTS),
-        worst: worst_of(&samples),
+        worst: worst_of(&samples, trace),
         samples,
     }
 }

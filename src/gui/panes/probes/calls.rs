@@ -105,7 +105,7 @@ impl Calls {
         let question = TaskKey::about(scene.loaded.id, probe).in_turn();
         self.found.ask(ui.ctx(), question, move |_| {
             let events = ProbeEvents(events_of(&loaded.trace, &kinds, MOST_EVENTS));
-            Ok(Arc::new(TableData::new(columns(), events)))
+            Ok(Arc::new(TableData::new(columns(), events).about(loaded.id)))
         });
         let Some(data) = self.found.answer(scene.loaded.id).cloned() else {
             self.found.ui(ui, scene.palette);
@@ -118,7 +118,7 @@ impl Calls {
         });
         let none = |_: &mut Ui, _: usize, _: &mut Vec<Action>| {};
         let answer = (self.table).ui(ui, scene, "probe events", &data, actions, none);
-        let item = |row| data.rows.item(scene.loaded, row);
+        let item = |row| self.table.item(scene, &data, row);
         actions.extend(answer.clicked.and_then(item).map(Action::Reveal));
     }
 }

@@ -157,6 +157,15 @@ impl Drawn {
         }
     }
 
+    /// Returns the tables as tables with ids of this generation of a trace.
+    fn of(self, trace: TraceId) -> Drawn {
+        let own = |table: &Arc<TableData>| Arc::new(TableData::clone(table).about(trace));
+        Drawn {
+            tables: self.tables.iter().map(own).collect(),
+            ..self
+        }
+    }
+
     fn with(self, about: String) -> Drawn {
         Drawn { about, ..self }
     }
@@ -266,7 +275,7 @@ impl Pane for SelectionPane {
                 menu_ui(ui, scene, &data, row, shown, actions);
             },
         );
-        let item = |row| data.rows.item(scene.loaded, row);
+        let item = |row| self.table.item(scene, &data, row);
         if let Some(item) = answer.clicked.and_then(item) {
             actions.push(Action::Select(item));
             actions.extend(row_action(trace, item));
@@ -346,7 +355,7 @@ impl SelectionPane {
                         Drawn::of_table(rows::of_counters(trace, &counters(trace, &asked)))
                     }
                 };
-                Ok(drawn.with(its_words))
+                Ok(drawn.of(index.id).with(its_words))
             });
             match self.exact.answer(id) {
                 Some(drawn) if self.exact.is_of(id, key) => {
@@ -477,7 +486,11 @@ fn menu_ui(
             ui.close();
         }
     };
-    match data.rows.item(scene.loaded, row) {
+    match data
+        .rows
+        .item(scene.loaded, row)
+        .filter(|_| !data.is_stale(scene.loaded.id))
+    {
         Some(item @ Item::Slice(id)) => {
             entry(ui, "Show the longest", Action::Reveal(item));
             if let Some(thread) = Item::Slice(id).thread(trace) {
