@@ -5,6 +5,7 @@
 
 use super::detail::{EventDetail, Field, STACK, TEXT, Value};
 use super::field_ref::FieldRef;
+use super::field_role::FieldRole;
 
 /// What to decode of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,8 +78,8 @@ impl<'a> DecodedEvent<'a> {
     /// Returns whether a field describes the event itself, not only the circumstances of its recording.
     #[must_use]
     pub(crate) fn has_own_field(&self) -> bool {
-        let is_own = |field: &FieldRef<'_>| !is_common(&field.name) && field.name != "instance";
-        self.fields.iter().any(is_own)
+        let is_own = |role| !matches!(role, FieldRole::Common | FieldRole::Recorder);
+        self.fields.iter().any(|field| is_own(field.role))
     }
 
     /// Returns the event in full, for [`Need::Detail`].
@@ -149,11 +150,4 @@ impl EventDetail {
         decoded.join_line(0);
         String::from_utf8_lossy(&decoded.text).into_owned()
     }
-}
-
-/// Returns whether a field is one that the kernel adds to every event: its formats call these `common_type`,
-/// `common_pid` and so on.
-#[must_use]
-pub(crate) fn is_common(field: &str) -> bool {
-    field.starts_with("common_")
 }

@@ -18,6 +18,13 @@ pub enum FieldRole {
     BlobType,
     /// The process of a pointer that a record names; also an argument for formats without such records.
     PointerProcess,
+    /// A field that the kernel adds to every event, such as `common_pid`; also an argument, except for exporters of
+    /// formats that contain it elsewhere.
+    Common,
+    /// The part of the recorder that wrote the event, such as its instance; also an argument.
+    Recorder,
+    /// A field that the kernel adds to every event of a probe, such as `__probe_ip`; also an argument.
+    Probe,
     /// The priority of the thread that a context switch takes off its CPU, in the kernel's numbers; also an argument.
     OutgoingPriority,
     /// The scope of an instant.
@@ -47,6 +54,9 @@ impl FieldRole {
             | FieldRole::PayloadSize
             | FieldRole::BlobType
             | FieldRole::PointerProcess
+            | FieldRole::Common
+            | FieldRole::Recorder
+            | FieldRole::Probe
             | FieldRole::OutgoingPriority => true,
             FieldRole::InstantScope(_)
             | FieldRole::CounterId

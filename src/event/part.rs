@@ -162,6 +162,8 @@ pub struct TraceInfo {
     pub trace_id: Option<u64>,
     /// The id of the recording to whose clock this recording's times were shifted (a guest's host).
     pub shifted_to: Option<u64>,
+    /// The recorded machine as `uname -a` describes it, if the file contains it.
+    pub uname: Option<String>,
     /// How many CPUs the machine has, if the file contains it.
     pub cpu_count: Option<u32>,
     /// How many events the recorder itself counted as lost, by CPU; a CPU with several buffers has several rows.

@@ -5,10 +5,9 @@ use std::borrow::Cow;
 
 use crate::base::Timestamp;
 use crate::event::columns::EventRow;
-use crate::event::decoded::is_common;
 use crate::event::{
-    DecodedEvent, EventDetail, Field, FieldRef, FieldSink, FieldView, KindId, Need, ThreadKey,
-    Value,
+    DecodedEvent, EventDetail, Field, FieldRef, FieldRole, FieldSink, FieldView, KindId, Need,
+    ThreadKey, Value,
 };
 use crate::trace::segments::Event;
 
@@ -115,10 +114,11 @@ impl FieldReader for DecodingReader<'_> {
         self.fields.clear();
         self.events.fields_into((event.whole)(), &mut self.fields);
         for field in &self.fields {
-            if field.name == COMMON_FLAGS {
-                sink.common_flags(&field.value);
-            } else if field.role.is_argument() && !is_common(&field.name) {
-                sink.field(FieldView::of(field));
+            match field.role {
+                FieldRole::Common if field.name == COMMON_FLAGS => sink.common_flags(&field.value),
+                FieldRole::Common => {}
+                role if role.is_argument() => sink.field(FieldView::of(field)),
+                _ => {}
             }
         }
     }

@@ -205,7 +205,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
         return None;
     }
     let is_near = is_near(other.trace.span, loaded.trace.span);
-    let is_same_machine = match (fact(a, "uname"), fact(b, "uname")) {
+    let is_same_machine = match (&a.uname, &b.uname) {
         (Some(a), Some(b)) => a == b,
         _ => true,
     };
@@ -282,11 +282,6 @@ fn common_mark(
         let other = b.clock_marks.iter().find(|other| other.id == mark.id)?;
         Some(Nanos(mark.time_ns.saturating_sub(other.time_ns)))
     })
-}
-
-fn fact<'a>(info: &'a TraceInfo, name: &str) -> Option<&'a str> {
-    let found = info.facts.iter().find(|fact| fact.name == name)?;
-    Some(&found.value)
 }
 
 /// Distance in ns. Recordings that are further apart on a clock of the same name were probably not made together.

@@ -11,8 +11,7 @@ use super::item::event_ref;
 use super::latency::Among;
 use super::search::{EventFilter, filter_events};
 use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
-use crate::event::Value;
-use crate::event::decoded::is_common;
+use crate::event::{FieldRole, Value};
 use crate::formats::Events;
 use crate::index::counter_lod::CounterLod;
 use crate::index::{Index, IndexedTrace};
@@ -285,7 +284,8 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
     };
     let mut probe = matcher.probe();
     let (mut asked, mut tried) = (0, 0);
-    let mut names: Vec<String> = Vec::new();
+    // Fields that every event has come last.
+    let (mut names, mut common): (Vec<String>, Vec<String>) = Default::default();
     for id in (0..trace.events.len() as u32).map(EventId) {
         let verdict = matcher.of_kind(trace.events.kind(id));
         if verdict == Verdict::No {
@@ -300,12 +300,16 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
         }
         asked += 1;
         for field in reader.fields(event_ref(trace, id)) {
+            let names = match field.role {
+                FieldRole::Common => &mut common,
+                _ => &mut names,
+            };
             if number_of(&field.value).is_some() && !names.contains(&field.name) {
                 names.push(field.name);
             }
         }
     }
-    // Fields that every event has come last.
-    names.sort_by_key(|name| is_common(name));
+    common.retain(|name| !names.contains(name));
+    names.append(&mut common);
     names
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::columns::{THREAD_IN_FULL, TS};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
-use crate::event::decoded::is_common;
+use crate::event::FieldRole;
 use crate::event::kernel::ProbeGroup;
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -146,7 +146,7 @@ fn arguments_of(loaded: &LoadedTrace, event: EventId) -> String {
     let own = detail
         .fields
         .iter()
-        .filter(|field| !is_common(&field.name) && !field.name.starts_with("__probe"));
+        .filter(|field| !matches!(field.role, FieldRole::Common | FieldRole::Probe));
     let texts = own.map(|field| format!("{}={}", field.name, field.text()));
     texts.collect::<Vec<_>>().join("  ")
 }

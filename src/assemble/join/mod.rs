@@ -501,6 +501,7 @@ fn common_info(sources: &[Source]) -> TraceInfo {
                 source.info.facts.iter().map(named)
             })
             .collect(),
+        uname: None,
         cpu_count: None,
         providers: Vec::new(),
         objects: Default::default(),

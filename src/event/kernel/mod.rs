@@ -16,7 +16,7 @@ pub use label_keys::ANY_KEY;
 pub(crate) use label_keys::{NUMBER_ZERO, USER_MODE};
 pub(crate) use noise::{Noise, find_noise};
 pub(crate) use pairs::{PAIRS, Pair, PairEnd, PairName, PairOfEvent, find_pair};
-pub(crate) use probe_groups::ProbeGroup;
+pub(crate) use probe_groups::{ProbeGroup, is_probe_field};
 pub use requests::RequestOp;
 pub(crate) use requests::find_request;
 pub(crate) use systems::{UNKNOWN_SYSTEM, is_of_cpu, is_user_mode};

@@ -1,5 +1,13 @@
-//! The groups (systems) of probe events whose definitions name no group (`Documentation/trace/kprobetrace.rst` and its
-//! neighbours).
+//! What the kernel gives to events of probes: the groups (systems) of those whose definitions name no group
+//! (`Documentation/trace/kprobetrace.rst` and its neighbours), and the names of the fields that it adds.
+
+/// Returns whether a field has the name of one that the kernel adds to every event of a probe (FIELD_STRING_IP,
+/// FIELD_STRING_FUNC and FIELD_STRING_RETIP of `trace_probe.h`).
+#[must_use]
+#[inline]
+pub(crate) fn is_probe_field(name: &[u8]) -> bool {
+    name.starts_with(b"__probe_")
+}
 
 /// A group of probe events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,8 +30,8 @@ impl System {
     /// Returns the system information of the machine's file.
     pub fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
         let info = sources.info(machine);
-        let fact = info.facts.iter().find(|fact| fact.name == "uname");
-        let words = fact.map(|fact| fact.value.split_whitespace().map(str::to_owned).collect());
+        let uname = info.uname.as_deref();
+        let words = uname.map(|uname| uname.split_whitespace().map(str::to_owned).collect());
         System {
             machine,
             // System, host, release, version ..., machine.

@@ -14,8 +14,7 @@ use super::proto::{FieldNumber, Message};
 use super::sources::{KernelSources, Machine};
 use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::event::decoded::is_common;
-use crate::event::{EventKind, FieldRef, KindId, Role, ValueRef};
+use crate::event::{EventKind, FieldRef, FieldRole, KindId, Role, ValueRef};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::{EventId, Trace};
@@ -331,7 +330,8 @@ impl<'a> MachinePlans<'a> {
         // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
         // trace_processor would only use those by number.
         let is_by_name = |(index, kind): (usize, EventKind)| {
-            trace.strings.bytes(kind.category) == b"syscalls" && !samples.of(index).is_empty()
+            let is_by_number = || type_of(trace, &kind).is_some_and(EventType::is_call_by_number);
+            kind.role == Role::SystemCall && !samples.of(index).is_empty() && !is_by_number()
         };
         let names = match trace.kinds.iter().enumerate().any(is_by_name) {
             true => CallNames::Unknown,
@@ -358,8 +358,7 @@ impl<'a> MachinePlans<'a> {
                     .other_end()
                     .is_none_or(|other| is_recorded(&other));
                 // Without names, trace_processor would call each system call by its number.
-                let has_names =
-                    names == CallNames::Known || !event_type.event.starts_with("raw_syscalls:");
+                let has_names = names == CallNames::Known || !event_type.is_call_by_number();
                 is_whole && has_names && !kind.is_probe
             });
             let form = form_of(trace, typed, events, kernel.reader, next);
@@ -396,7 +395,7 @@ fn form_of<'a>(
     for &event in events {
         fields.clear();
         reader.fields_into(trace.events.get(event).into(), &mut fields);
-        fields.retain(|field| field.role.is_argument() && !is_common(&field.name));
+        fields.retain(|field| field.role.is_argument() && field.role != FieldRole::Common);
         typed = typed.filter(|event_type| has_needs(event_type, &fields));
         let own = described_fields(&fields);
         described = match described {

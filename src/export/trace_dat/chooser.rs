@@ -43,7 +43,7 @@ impl<'a> Chooser<'a> {
         let naming = file.metadata.formats.iter().map(|format| {
             let mut fields = format.fields.iter().filter(|_| format.system == "sched");
             let field = fields.find(|field| {
-                !field.is_common && field.size == 4 && NAMING_FIELDS.contains(&&*field.name)
+                !field.is_common() && field.size == 4 && NAMING_FIELDS.contains(&&*field.name)
             });
             field.map(|field| field.offset as usize)
         });

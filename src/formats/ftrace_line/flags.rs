@@ -81,6 +81,15 @@ pub(crate) struct FlagValues {
     pub lock_depth: Option<u64>,
 }
 
+/// The names of the fields of a binary trace's event that contain the values of [`FlagValues`], in its order.
+pub(crate) const FLAG_FIELDS: [&str; 5] = [
+    "common_flags",
+    "common_preempt_count",
+    "common_migrate_disable",
+    "common_preempt_lazy_count",
+    "common_lock_depth",
+];
+
 impl FlagValues {
     /// Returns the flags column as the kernel prints it.
     #[must_use]
@@ -124,14 +133,15 @@ impl FlagValues {
 
     /// Returns the known values as fields of a binary trace's event.
     pub fn fields(self) -> impl Iterator<Item = Field> {
-        let rows = [
-            ("common_flags", self.flags),
-            ("common_preempt_count", self.preempt_count),
-            ("common_migrate_disable", self.migrate_disable),
-            ("common_preempt_lazy_count", self.preempt_lazy_count),
-            ("common_lock_depth", self.lock_depth),
+        let values = [
+            self.flags,
+            self.preempt_count,
+            self.migrate_disable,
+            self.preempt_lazy_count,
+            self.lock_depth,
         ];
-        rows.into_iter().filter_map(|(name, value)| {
+        let rows = FLAG_FIELDS.into_iter().zip(values);
+        rows.filter_map(|(name, value)| {
             let value = value?;
             Some(Field {
                 name: name.to_owned(),
@@ -141,7 +151,7 @@ impl FlagValues {
                     "common_flags" => words(value),
                     _ => String::new(),
                 },
-                role: FieldRole::Argument,
+                role: FieldRole::Common,
             })
         })
     }

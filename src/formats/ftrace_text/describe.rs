@@ -10,9 +10,10 @@ use super::raw_graph::raw_step;
 use super::tasks::{TracerText, WakeupText, switch, tracer_text, wakeup};
 use super::tracers::{TracerEvent, tracer_event, tracer_event_named};
 use crate::base::lines::{lines, text_at};
+use crate::event::kernel::is_probe_field;
 use crate::event::{EventDetail, Field, FieldRole, Value};
 use crate::formats::EventRef;
-use crate::formats::ftrace_line::flags::Flags;
+use crate::formats::ftrace_line::flags::{FLAG_FIELDS, Flags};
 use crate::formats::ftrace_line::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::kind_table::KindTexts;
@@ -88,7 +89,10 @@ pub(crate) fn column_fields(prefix: &Prefix<'_>, facts: &Facts) -> Vec<Field> {
     let mut fields: Vec<Field> = facts.legend.read(prefix.flags).fields().collect();
     fields.push(pid_field(prefix.pid));
     if !prefix.instance.is_empty() {
-        fields.push(field("instance", prefix.instance));
+        fields.push(Field {
+            role: FieldRole::Recorder,
+            ..field("instance", prefix.instance)
+        });
     }
     fields
 }
@@ -103,14 +107,23 @@ fn graph_column_fields(line: &GraphLine<'_>, facts: &Facts) -> Vec<Field> {
     fields
 }
 
+/// The name of the field of a binary trace's event that contains the thread's number.
+const PID_FIELD: &str = "common_pid";
+
 fn pid_field(pid: u32) -> Field {
     Field {
-        name: "common_pid".to_owned(),
+        name: PID_FIELD.to_owned(),
         type_name: "int".to_owned(),
         value: Value::Int(i64::from(pid)),
         shown: String::new(),
-        role: FieldRole::Argument,
+        role: FieldRole::Common,
     }
+}
+
+/// Returns whether a line contains the field `name` in its columns, if at all.
+#[must_use]
+pub(crate) fn is_in_columns(name: &str) -> bool {
+    name == PID_FIELD || FLAG_FIELDS.contains(&name)
 }
 
 /// Returns one field of the columns without parsing the rest of the line; `None` if no column has that name.
@@ -160,6 +173,13 @@ fn field(name: &str, text: &[u8]) -> Field {
     }
 }
 
+fn probe_field(name: &str, address: &[u8]) -> Field {
+    Field {
+        role: FieldRole::Probe,
+        ..field(name, address)
+    }
+}
+
 /// Parses a number with its meaning: `1 [action=TIMER]`, `1234 [ns]`, `0x60c8 (24776)`.
 fn annotated(shown: &str) -> Option<Value> {
     let (number, meaning) = shown.split_once(' ')?;
@@ -177,14 +197,14 @@ fn annotated(shown: &str) -> Option<Value> {
 fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Facts) {
     if let Some(found) = probe(info).filter(|_| name != b"tracing_mark_write") {
         match found {
-            Probe::Entry(address) => detail.fields.push(field("__probe_ip", address)),
+            Probe::Entry(address) => detail.fields.push(probe_field("__probe_ip", address)),
             Probe::Return(function, to) => {
-                detail.fields.push(field("__probe_func", function));
-                detail.fields.push(field("__probe_ret_ip", to));
+                detail.fields.push(probe_field("__probe_func", function));
+                detail.fields.push(probe_field("__probe_ret_ip", to));
             }
         }
         if let Some(fields) = probe_fields(info) {
-            let is_argument = |(name, _): &(&[u8], &[u8])| !name.starts_with(b"__probe_");
+            let is_argument = |(name, _): &(&[u8], &[u8])| !is_probe_field(name);
             let arguments = pairs(fields).into_iter().filter(is_argument);
             let arguments =
                 arguments.map(|(name, value)| field(&String::from_utf8_lossy(name), value));

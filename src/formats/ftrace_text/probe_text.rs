@@ -11,6 +11,7 @@
 //! ```
 
 use super::fields::{field, first_word};
+use crate::event::kernel::is_probe_field;
 use crate::formats::ftrace_line::short::find_short;
 
 /// Addresses of a probe.
@@ -59,7 +60,7 @@ pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
 #[inline]
 pub(crate) fn probe_fields(info: &[u8]) -> Option<&[u8]> {
     let fields = info.strip_prefix(b"[FAILED TO PARSE] ").unwrap_or(info);
-    fields.starts_with(b"__probe_").then_some(fields)
+    is_probe_field(fields).then_some(fields)
 }
 
 /// Returns whether a text may belong to a probe or an event probe.

@@ -519,7 +519,7 @@ impl Events for FtraceReader {
             return lines.decode(event, need, decoded);
         }
         if let Need::Field(name) = need
-            && name.starts_with("common_")
+            && describe::is_in_columns(name)
         {
             let value = describe::column_value(text, &self.facts, event, name);
             decoded

@@ -67,6 +67,7 @@ pub(crate) fn info_of(file: &TraceFile) -> TraceInfo {
         first_day: FirstDay::OfFile,
         trace_id: options.trace_id,
         shifted_to: options.time_shift.as_ref().map(|shift| shift.peer),
+        uname: Some(options.uname.trim().to_owned()).filter(|uname| !uname.is_empty()),
         cpu_count: options.cpu_count,
         losses: losses(&options.cpu_stats),
         facts,

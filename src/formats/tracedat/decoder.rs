@@ -141,7 +141,7 @@ impl Decoder {
         // All kinds have the same common fields.
         let common = |name: &str| {
             let found = kinds.iter().find_map(|kind| kind.format.field(name));
-            Place::of(found.filter(|field| field.is_common))
+            Place::of(found.filter(|field| field.is_common()))
         };
         Decoder {
             kind_id: common("common_type").unwrap_or(Place { offset: 0, size: 2 }),

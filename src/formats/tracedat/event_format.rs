@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use crate::base::Endian;
 use crate::event::FieldRole;
+use crate::event::kernel::is_probe_field;
 
 /// Maximum number of fields of one event; further fields are assumed to be garbage.
 const MAX_FIELDS: usize = 4096;
@@ -53,8 +54,6 @@ pub struct FieldFormat {
     pub size: u32,
     /// Whether numbers are sign-extended.
     pub is_signed: bool,
-    /// Whether the field is listed before the blank line: every event has these common fields.
-    pub is_common: bool,
     /// Whether the elements are characters (`char`, `u8`, `s8` arrays).
     pub is_string: bool,
     /// Whether the type has a star.
@@ -65,7 +64,7 @@ pub struct FieldFormat {
     pub shape: Shape,
     /// Size of one element in bytes, never 0; the field's size if it is not an array.
     pub element_size: u32,
-    /// The role of the field for exporters.
+    /// The role of the field for exporters. Fields before the blank line are [`FieldRole::Common`].
     pub role: FieldRole,
 }
 
@@ -135,6 +134,12 @@ impl FieldFormat {
         } else {
             value
         })
+    }
+
+    /// Returns whether every event has the field.
+    #[must_use]
+    pub(crate) fn is_common(&self) -> bool {
+        self.role == FieldRole::Common
     }
 
     /// Returns whether the field is one number of 1, 2, 4 or 8 bytes.
@@ -215,11 +220,12 @@ impl EventFormat {
                 is_common &= format.fields.is_empty();
             } else if format.fields.len() < MAX_FIELDS {
                 let role = |name: &str| match (format.name.as_str(), name) {
+                    _ if is_common => FieldRole::Common,
                     ("sched_switch", "prev_prio") => FieldRole::OutgoingPriority,
+                    _ if is_probe_field(name.as_bytes()) => FieldRole::Probe,
                     _ => FieldRole::Argument,
                 };
                 let field = parse_field(line, long_size).map(|field| FieldFormat {
-                    is_common,
                     role: role(&field.name),
                     ..field
                 });
@@ -235,6 +241,13 @@ impl EventFormat {
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&FieldFormat> {
         self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// Returns whether it is the format of a probe, which has a field such as FIELD_STRING_IP of the kernel's
+    /// `trace_probe.c`. The format of a probe on another event has no such field.
+    #[must_use]
+    pub(crate) fn has_probe_field(&self) -> bool {
+        (self.fields.iter()).any(|field| field.role == FieldRole::Probe)
     }
 }
 
@@ -267,7 +280,7 @@ pub(crate) fn blktrace_format(formats: &[EventFormat]) -> Option<EventFormat> {
     let mut fields: Vec<FieldFormat> = before
         .fields
         .iter()
-        .filter(|field| field.is_common)
+        .filter(|field| field.is_common())
         .cloned()
         .collect();
     let lines = own.lines().map(|line| line.trim().as_bytes());
@@ -368,7 +381,6 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
         offset: offset?,
         size,
         is_signed: is_signed.unwrap_or(0) != 0,
-        is_common: false,
         is_string,
         is_long,
         shape,
@@ -503,7 +515,7 @@ print fmt: \"lat=%llu\",
         assert_eq!((format.id, format.name.as_str()), (1501, "wakeup_lat"));
         assert_eq!(format.print_fmt, "\"lat=%llu\",\n REC->lat");
         let shapes: Vec<_> = (format.fields.iter())
-            .filter(|f| !f.is_common)
+            .filter(|f| !f.is_common())
             .map(|f| (f.name.as_str(), f.shape, f.element_size, f.is_string))
             .collect();
         assert_eq!(
@@ -527,7 +539,7 @@ print fmt: \"lat=%llu\",
             format.field("names").unwrap().type_name,
             "__data_loc char[][3]"
         );
-        assert_eq!(format.fields.iter().filter(|f| f.is_common).count(), 2);
+        assert_eq!(format.fields.iter().filter(|f| f.is_common()).count(), 2);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::plugins::Plugin;
 use super::print_fmt::PrintFmt;
 use super::print_fmt::expr::Expr;
-use crate::event::decoded::is_common;
 use crate::formats::events::COMMON_FLAGS;
 
 /// One kind of event with everything that is needed to print it.
@@ -113,7 +112,7 @@ impl Kind {
             more: More::of(&format),
             own_fields: (0..)
                 .zip(&format.fields)
-                .filter(|(_, field)| !is_common(&field.name))
+                .filter(|(_, field)| !field.is_common())
                 .map(|(index, _)| index)
                 .collect(),
             flags_field: place(&COMMON_FLAGS),

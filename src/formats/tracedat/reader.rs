@@ -270,10 +270,7 @@ impl TraceDat {
                 category: strings.intern_text(&format.system),
                 role: role_of(format, self.recipes.of(kind)),
                 is_probe: ProbeGroup::of(format.system.as_bytes()).is_some()
-                    || format
-                        .fields
-                        .iter()
-                        .any(|field| field.name.starts_with("__probe_")),
+                    || format.has_probe_field(),
             })
             .collect();
         kinds.push(EventKind {

@@ -1,8 +1,7 @@
 //! One item in full, for the details pane: decoded fields of its events, and links to related items.
 
 use crate::base::Nanos;
-use crate::event::EventDetail;
-use crate::event::decoded::is_common;
+use crate::event::{EventDetail, FieldRole};
 use crate::formats::Events;
 use crate::query::seen::{Length, Seen};
 use crate::query::whole_samples::whole_value;
@@ -409,7 +408,7 @@ fn push_event(sections: &mut Vec<Section>, title: &str, detail: &EventDetail) {
     let mut fields = Section::new(if title.is_empty() { "fields" } else { title });
     // The fields that every event has come last.
     let all = detail.fields.iter();
-    let (common, own): (Vec<_>, Vec<_>) = all.partition(|field| is_common(&field.name));
+    let (common, own): (Vec<_>, Vec<_>) = all.partition(|field| field.role == FieldRole::Common);
     for field in own {
         fields.row(&field.name, field.text());
     }

@@ -8,6 +8,9 @@ use super::read::{ReadField, fields_of, first, number, text};
 use super::{Read, exported, opened};
 use crate::base::{TimeSpan, Timestamp};
 use crate::export::Selection;
+use crate::query::Item;
+use crate::query::details::details;
+use crate::trace::SliceId;
 
 /// A track event with its ids resolved.
 #[derive(Debug, PartialEq)]
@@ -255,4 +258,22 @@ fn asynchronous_slices_share_a_track_unless_they_overlap() {
         }
     }
     assert!(open.values().all(|&count| count == 0), "{open:?}");
+}
+
+#[test]
+fn arguments_that_are_called_like_fields_of_the_kernel_are_kept() {
+    let text = r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2,
+        "args":{"common_x":5,"common_flags":6,"instance":"main","__probe_ip":"7"}}]"#;
+    let loaded = opened("a.json", text);
+    let event = loaded.trace.slices.get(SliceId(0)).begin;
+    let shown = details(&loaded.trace, loaded.reader.as_ref(), Item::Event(event));
+    let fields = shown.sections.last().unwrap().rows.iter();
+    let names: Vec<_> = fields.map(|row| row.name.as_str()).collect();
+    let own = ["common_x", "common_flags", "instance", "__probe_ip"];
+    assert_eq!(names, own);
+    let read = exported(&loaded, &Selection::all());
+    let events = events(&read);
+    let begin = events.iter().find(|event| event.kind == BEGIN).unwrap();
+    let names: Vec<_> = begin.args.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, own);
 }

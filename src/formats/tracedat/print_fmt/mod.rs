@@ -176,12 +176,10 @@ impl PrintFmt {
     }
 }
 
-/// Returns whether `format` belongs to a probe (the kernel's `trace_probe.c`), which has a field such as
-/// FIELD_STRING_IP. A probe on another event has no such field, but its print fmt starts with the space before its
-/// first argument.
+/// Returns whether `format` belongs to a probe. A probe on another event has no probe's field, but its print fmt starts
+/// with the space before its first argument.
 fn is_probe(format: &EventFormat, steps: &[Step]) -> bool {
-    let mut fields = format.fields.iter();
-    fields.any(|field| field.name.starts_with("__probe_"))
+    format.has_probe_field()
         || matches!(steps.first(), Some(Step::Text(text)) if text.starts_with(b" "))
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn push_fields_with(
     // In the print fmt, the search continues after the last field that was found.
     let mut place = (!steps.is_empty()).then_some(0);
     for (index, field) in scope.fields.iter().enumerate() {
-        if field.is_common {
+        if field.is_common() {
             continue;
         }
         out.push(b' ');
