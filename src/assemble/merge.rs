@@ -12,7 +12,7 @@ use super::recorded::{Part, Recorded, StringMap};
 use super::rows::{PerPart, Rows, WholeRows};
 use crate::base::numbered::Numbered;
 use crate::base::streaks::Streaks;
-use crate::base::{Diagnostics, Nanos, StringId, Strings, TimeSpan, Timestamp};
+use crate::base::{Cancelled, Diagnostics, Job, Nanos, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::part::ClockUnit;
 use crate::event::{
     Complete, Directory, EventKind, Gap, KindId, Lane, LoneBegins, PartColumns, Seam, SeriesScope,
@@ -61,15 +61,21 @@ pub(crate) struct SliceHabits {
 }
 
 /// Returns all parts merged. The times of events are in `unit`.
+///
+/// # Errors
+/// If the job is cancelled.
 pub(crate) fn merge(
     mut parts: Vec<PartColumns>,
     lanes: &[Lane],
     directory: &Directory,
     unit: ClockUnit,
-) -> Merged {
-    parts
-        .par_iter_mut()
-        .for_each(|part| part.columns.sort_by_time());
+    job: &Job,
+) -> Result<Merged, Cancelled> {
+    parts.par_iter_mut().try_for_each(|part| {
+        job.check()?;
+        part.columns.sort_by_time();
+        Ok(())
+    })?;
     let cpus = cpu_numbers(&parts, lanes);
     // Mostly, the CPU numbers have no gaps: then numbers equal ids, and no event has to be renumbered.
     let are_ids = cpus.iter().copied().eq(0..cpus.len() as u32);
@@ -95,6 +101,7 @@ pub(crate) fn merge(
     let of_parts = parts.iter_mut();
     let of_parts = of_parts.map(|part| std::mem::take(&mut part.columns.strings));
     let all_strings = strings.absorb_all(of_parts.collect()).into_iter();
+    job.check()?;
     let all_strings: Vec<StringMap> = all_strings.map(StringMap).collect();
     let mut kinds = KindList::of(directory, &directory_strings);
     let mut labels = LabelTable::default();
@@ -113,6 +120,7 @@ pub(crate) fn merge(
     );
     let with_strings = parts.into_iter().zip(all_strings);
     for ((part, own_strings), own_labels) in with_strings.zip(own_labels) {
+        job.check()?;
         let mut own = part.columns;
         (own.kinds, own.labels) = (Streaks::default(), Streaks::default());
         let cpu_number = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
@@ -152,6 +160,7 @@ pub(crate) fn merge(
             }
         }
     });
+    job.check()?;
     gaps.sort_by_key(|gap| gap.start);
     recorded.events = Events::new(segments);
     for part in &mut recorded.parts {
@@ -161,13 +170,14 @@ pub(crate) fn merge(
         labels,
         pairs: label_pairs,
     } = labels.finish(&recorded.parts, &rows.marks);
+    job.check()?;
     let measured = MeasuredTable::new(std::mem::take(&mut rows.measured), &recorded, unit);
     let mut span = span_of(&recorded, &rows, &measured, &gaps);
     if let Some(last) = directory.seen_until.filter(|_| !span.is_empty()) {
         // The last moment is in the last nanosecond of the span.
         span.end = span.end.max(last.saturating_add(Nanos(1)));
     }
-    Merged {
+    Ok(Merged {
         kinds: kinds.into_all(),
         recorded,
         rows,
@@ -181,7 +191,7 @@ pub(crate) fn merge(
         measured,
         span,
         diagnostics,
-    }
+    })
 }
 
 /// The trace's kinds while those of parts are added.

@@ -29,7 +29,8 @@
 //! far.
 //!
 //! The stages have no side effects. They run on rayon: those that collect rows are parallel over parts, those that make
-//! tables over tracks, threads and CPUs.
+//! tables over tracks, threads and CPUs. Between stages, and inside long stages between parts and tracks, the job is
+//! checked, so that a load can be cancelled.
 
 mod around;
 mod async_tracks;
@@ -65,7 +66,7 @@ mod slice_table;
 mod stretch;
 mod track_number;
 
-use crate::base::Job;
+use crate::base::{Cancelled, Job};
 use crate::event::part::ClockUnit;
 use crate::event::{Directory, Lane, PartColumns, TraceInfo};
 use crate::trace::{Cpu, Files, Trace};
@@ -89,20 +90,18 @@ use slice_table::{OnTracks, track_tables};
 
 /// Returns the [`Trace`] of all parts; `parts` are sorted by lane, and in file order inside each lane.
 ///
-/// Returns an empty trace if the job is cancelled.
-#[must_use]
+/// # Errors
+/// If the job is cancelled.
 pub fn assemble(
     parts: Vec<PartColumns>,
     lanes: &[Lane],
     directory: &Directory,
     info: TraceInfo,
     job: &Job,
-) -> Trace {
-    let merged = merge(parts, lanes, directory, info.clock_unit);
+) -> Result<Trace, Cancelled> {
+    let merged = merge(parts, lanes, directory, info.clock_unit, job)?;
     let identities = identify(&merged, directory);
-    if job.is_cancelled() {
-        return Trace::default();
-    }
+    job.check()?;
     let Merged {
         recorded,
         rows,
@@ -134,6 +133,7 @@ pub fn assemble(
         span,
     };
     let losses = Losses::new(&recorded, lost);
+    job.check()?;
 
     let scheduling = schedule(
         rows.scheduling,
@@ -150,6 +150,7 @@ pub fn assemble(
         &directory_strings,
         &recorded.events.threads,
     );
+    job.check()?;
 
     let doers = Doers {
         lives: &rows.lives,
@@ -157,6 +158,7 @@ pub fn assemble(
         births: &births,
     };
     let files = file_work(rows.files, &recorded, doers, &mut strings);
+    job.check()?;
 
     let pairing = PairingRows {
         marks: rows.marks,
@@ -177,7 +179,7 @@ pub fn assemble(
         losses: &losses,
         threads: &people.threads,
     };
-    let paired = pair_slices(pairing, around, &mut strings, &mut labels);
+    let paired = pair_slices(pairing, around, &mut strings, &mut labels, job)?;
     diagnostics.merge(paired.diagnostics);
 
     let async_rows = AsyncRows {
@@ -186,6 +188,7 @@ pub fn assemble(
     };
     let asyncs = async_slices(async_rows, &recorded, &people, &mut strings, &mut labels);
     diagnostics.merge(asyncs.diagnostics);
+    job.check()?;
 
     let evidence = Evidence {
         directory,
@@ -199,6 +202,7 @@ pub fn assemble(
     };
     let derived = derive(evidence, &mut strings, &mut labels);
     diagnostics.merge(derived.diagnostics);
+    job.check()?;
 
     let leftovers = [paired.leftovers, derived.leftovers].concat();
     let which = PointRules {
@@ -207,6 +211,7 @@ pub fn assemble(
         elsewhere: &asyncs.instants,
     };
     let points = points(&recorded, which);
+    job.check()?;
     let mut async_tracks = asyncs.tracks;
     async_tracks.extend(derived.open_files);
     sort_tracks(&mut async_tracks, &strings);
@@ -226,14 +231,14 @@ pub fn assemble(
         labels,
     };
     let mut tables = track_tables(on_tracks, recorded.cpus.len());
+    job.check()?;
     let cuts = Cuts::new(&rows.cuts, &recorded, directory, scheduling.lost, span);
     cuts.mark_slices(&mut tables.slices);
-    if job.is_cancelled() {
-        return Trace::default();
-    }
+    job.check()?;
 
     let mut counters = counters(&rows.samples, &recorded, &people.process_of_key, &strings);
     let mut logs = logs(&rows.logs, &recorded);
+    job.check()?;
     let flow_rows = FlowRows {
         marks: rows.flows,
         links: derived.links,
@@ -245,6 +250,7 @@ pub fn assemble(
     };
     let flow_table = flow_table(flow_rows, ground);
     diagnostics.merge(flow_table.diagnostics);
+    job.check()?;
 
     let people = with_file_work(people, files.opens, &files.image_directories);
     let people = match &derived.running {
@@ -269,7 +275,7 @@ pub fn assemble(
         grain.files(&mut file_rows);
         grain.gaps(&mut gaps);
     }
-    Trace {
+    Ok(Trace {
         info,
         span,
         strings: strings.into(),
@@ -295,5 +301,5 @@ pub fn assemble(
         gaps,
         sources: Vec::new(),
         diagnostics,
-    }
+    })
 }

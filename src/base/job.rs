@@ -16,6 +16,12 @@ struct Shared {
     is_cancelled: AtomicBool,
     done_bytes: AtomicU64,
     total_bytes: AtomicU64,
+    /// The number of checks so far.
+    #[cfg(test)]
+    checks: AtomicU64,
+    /// The check at which the job is cancelled, counted from 1; 0 if it is not.
+    #[cfg(test)]
+    last_check: u64,
 }
 
 /// How much of a job's work is done. The job decides what a unit is: bytes, rows.
@@ -46,9 +52,30 @@ impl Job {
         self.shared.is_cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Returns a job that is cancelled at its check number `check`, counted from 1.
+    #[cfg(test)]
+    pub(crate) fn cancelled_at_check(check: u64) -> Job {
+        Job {
+            shared: Arc::new(Shared {
+                last_check: check,
+                ..Shared::default()
+            }),
+        }
+    }
+
+    /// Returns how often the job was checked.
+    #[cfg(test)]
+    pub(crate) fn checks(&self) -> u64 {
+        self.shared.checks.load(Ordering::Relaxed)
+    }
+
     /// Returns whether [`Job::cancel`] was called.
     #[must_use]
     pub(crate) fn is_cancelled(&self) -> bool {
+        #[cfg(test)]
+        if self.shared.checks.fetch_add(1, Ordering::Relaxed) + 1 == self.shared.last_check {
+            self.cancel();
+        }
         self.shared.is_cancelled.load(Ordering::Relaxed)
     }
 

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use super::command::{
     CliError, Command, Example, answer, files_arguments, format_arguments, load, row_format, warn,
 };
+use crate::base::Job;
 use crate::base::strings::{exact_bytes, text_of};
 use crate::export::tables::write_rows;
 use crate::query::file_relatives::Relatives;
@@ -63,7 +64,9 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
     let loaded = load(matches)?;
     let trace = &loaded.trace;
     let format = row_format(matches, trace);
-    let list = FileList::new(trace);
+    // The command line cannot cancel the job.
+    let job = Job::default();
+    let list = FileList::new(trace, &job).unwrap_or_default();
     let as_shown = || list.find(trace, &exact_bytes(path.to_str()?));
     let file = list.find(trace, path.as_encoded_bytes());
     let file = file.or_else(as_shown).ok_or_else(|| {
@@ -86,7 +89,9 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
             write_rows(USES_OF_FILE.columns, &uses, &loaded, format, &mut out)?;
         }
         Some(kinship) => {
-            let Relatives { files, more } = list.relatives(trace, file, kinship);
+            let Relatives { files, more } = list
+                .relatives(trace, file, kinship, &job)
+                .unwrap_or_default();
             let rows = relative_rows(files, list);
             write_rows(RELATIVES.columns, &rows, &loaded, format, &mut out)?;
             if more == More::ThereIs {

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::command::{
     CliError, Command, Example, answer, format_arguments, load, row_format, stdout,
 };
+use crate::base::Job;
 use crate::base::visible::harmless;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 use crate::export::rows::RowWriter;
@@ -125,7 +126,8 @@ fn probes(matches: &ArgMatches) -> Result<(), CliError> {
     let nothing = Trace::default();
     let trace = loaded.as_ref().map_or(&nothing, |loaded| &loaded.trace);
     let reader = loaded.as_ref().map(|loaded| loaded.reader.as_ref());
-    let mut all = table(trace, reader, Some(&set));
+    // The command line cannot cancel the job.
+    let mut all = table(trace, reader, Some(&set), &Job::default()).unwrap_or_default();
     let wanted: Vec<&String> = matches.get_many("event").unwrap_or_default().collect();
     all.rows.retain(|row| is_wanted(row, &wanted));
     match matches.get_one::<PathBuf>("script") {

@@ -124,8 +124,8 @@ impl PlotQuestion {
         let filter = self.filter.text.trim().to_owned();
         let loaded = scene.loaded.clone();
         let question = TaskKey::about(loaded.id, filter.clone()).in_turn();
-        let names = self.offered.ask(ui.ctx(), question, move |_| {
-            Ok(numbers_of(&loaded.trace, loaded.reader.as_ref(), &filter))
+        let names = self.offered.ask(ui.ctx(), question, move |work| {
+            numbers_of(&loaded.trace, loaded.reader.as_ref(), &filter, work)
         });
         let names = names.cloned().unwrap_or_default();
         ui.horizontal_wrapped(|ui| {

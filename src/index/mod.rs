@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::base::{Cancelled, Job};
 use crate::trace::{CpuId, Shared, ThreadId, Trace, TrackId};
 use counter_lod::CounterLod;
 use gaps::GapIndex;
@@ -56,8 +57,10 @@ pub struct Index {
 
 impl Index {
     /// Indexes a trace, in parallel over its rows.
-    #[must_use]
-    pub fn new(trace: &Trace) -> Index {
+    ///
+    /// # Errors
+    /// If the job is cancelled.
+    pub fn new(trace: &Trace, job: &Job) -> Result<Index, Cancelled> {
         let flows = || {
             IntervalTree::new(trace.flows.rows.iter().map(|flow| {
                 let (a, b) = (flow.from.time, flow.to.time);
@@ -66,56 +69,74 @@ impl Index {
         };
         let slice_rows = || {
             let rows = trace.slices.rows.par_iter();
-            rows.map(|row| Lod::of_large(row.slices.len(), || slice_row(trace, row)))
-                .collect::<Vec<_>>()
+            rows.map(|row| {
+                job.check()?;
+                Ok(Lod::of_large(row.slices.len(), || slice_row(trace, row)))
+            })
+            .collect::<Result<Vec<_>, Cancelled>>()
         };
         let runs = || {
             let cpus = (0..trace.cpus.len() as u32).into_par_iter().map(CpuId);
-            cpus.map(|cpu| Lod::of_large(trace.runs.on(cpu).len(), || run_row(trace, cpu)))
-                .collect::<Vec<_>>()
+            cpus.map(|cpu| {
+                job.check()?;
+                let count = trace.runs.on(cpu).len();
+                Ok(Lod::of_large(count, || run_row(trace, cpu)))
+            })
+            .collect::<Result<Vec<_>, Cancelled>>()
         };
         let states = || {
             let threads = (0..trace.threads.len() as u32)
                 .into_par_iter()
                 .map(ThreadId);
             threads
-                .map(|id| Lod::of_large(trace.states.of(id).len(), || state_row(trace, id)))
-                .collect::<Vec<_>>()
+                .map(|id| {
+                    job.check()?;
+                    let count = trace.states.of(id).len();
+                    Ok(Lod::of_large(count, || state_row(trace, id)))
+                })
+                .collect::<Result<Vec<_>, Cancelled>>()
         };
         let instants = || {
             let tracks = (0..trace.tracks.len() as u32).into_par_iter().map(TrackId);
             tracks
                 .map_init(PointRow::default, |points, id| {
+                    job.check()?;
                     let count = trace.tracks[id.0 as usize].instants.len();
-                    (count >= SMALL_ROW).then(|| InstantRow::new(trace, id).lod(points))
+                    Ok((count >= SMALL_ROW).then(|| InstantRow::new(trace, id).lod(points)))
                 })
-                .collect::<Vec<_>>()
+                .collect::<Result<Vec<_>, Cancelled>>()
         };
         let counters = || {
             let tracks = trace.counters.tracks.par_iter();
             tracks
-                .map(|track| CounterLod::of_large(trace, track).map(Arc::new))
-                .collect::<Vec<_>>()
+                .map(|track| {
+                    job.check()?;
+                    Ok(CounterLod::of_large(trace, track).map(Arc::new))
+                })
+                .collect::<Result<Vec<_>, Cancelled>>()
         };
         let ((slice_rows, instants), (runs, states)) = rayon::join(
             || rayon::join(slice_rows, instants),
             || rayon::join(runs, states),
         );
+        let (slice_rows, instants, runs, states) = (slice_rows?, instants?, runs?, states?);
+        job.check()?;
         let ((counters, flows), (overview, seen)) = rayon::join(
             || (counters(), flows()),
             || rayon::join(|| Overview::new(trace), || SeenThreads::new(trace)),
         );
-        Index {
+        job.check()?;
+        Ok(Index {
             slice_rows: Shared::from(slice_rows),
             runs: Shared::from(runs),
             seen: seen.into(),
             states: Shared::from(states),
             instants: Shared::from(instants),
-            counters,
+            counters: counters?,
             flows: flows.into(),
             gaps: GapIndex::new(trace).into(),
             overview: overview.into(),
-        }
+        })
     }
 
     /// Allocated heap memory in bytes.

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::definitions::{Separated, alone, attach, take_out};
-use super::placing::place;
-use super::together::{Members, attach_to_all, join_at, open_as};
+use super::together::{Members, attach_to_all, join_all, open_as};
 use super::{LoadError, LoadedTrace, Reading, file_name};
 use crate::base::task::Failure;
 use crate::base::{Cancelled, Job, Nanos, Problem, Progress, ReadError, Task, TraceId, Waker};
@@ -54,7 +53,7 @@ impl Request {
             if let Some(set) = &self.probes {
                 attach_to_all(&mut members, set);
             }
-            publish(join_at(&members, &place(&members, &self.fixed)));
+            publish(join_all(&members, &self.fixed, job)?);
             return Ok(());
         }
         // Only probe definitions: they are attached to the shown traces, or shown without a trace.
@@ -68,10 +67,10 @@ impl Request {
         {
             let Members { mut traces, fixed } = self.beside.clone();
             publish(if traces.is_empty() {
-                alone(first, set)
+                alone(first, set, job)?
             } else {
                 attach_to_all(&mut traces, &Arc::new(set));
-                join_at(&traces, &place(&traces, &fixed))
+                join_all(&traces, &fixed, job)?
             });
             return Ok(());
         }
@@ -83,12 +82,14 @@ impl Request {
             Some(set) if loaded.probes.is_none() => {
                 let mut members = loaded.members.clone();
                 attach_to_all(&mut members, set);
-                let joined = join_at(&members, &place(&members, &self.fixed));
-                publish(LoadedTrace {
-                    left_out: loaded.left_out,
-                    is_complete: loaded.is_complete,
-                    ..joined
-                });
+                // A cancelled load ends with the error of `open_as`.
+                if let Ok(joined) = join_all(&members, &self.fixed, job) {
+                    publish(LoadedTrace {
+                        left_out: loaded.left_out,
+                        is_complete: loaded.is_complete,
+                        ..joined
+                    });
+                }
             }
             _ => publish(loaded),
         };

@@ -7,7 +7,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{LoadedTrace, Reading, Timings, TraceId, detect, file_name};
+use super::{LoadError, LoadedTrace, Reading, Timings, TraceId, detect, file_name};
+use crate::base::{Cancelled, Job};
 use crate::event::{DecodedEvent, FieldSink, KindId, Need, TraceInfo};
 use crate::formats::events::{DecodingReader, EventAt, FieldReader, NoEvents};
 use crate::formats::{EventRef, Events};
@@ -131,8 +132,10 @@ fn is_trace(head: &[u8]) -> bool {
 }
 
 /// Returns an empty trace with these definitions, for definitions that are opened without a trace.
-#[must_use]
-pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
+///
+/// # Errors
+/// If the job is cancelled.
+pub(crate) fn alone(path: &Path, set: ProbeSet, job: &Job) -> Result<LoadedTrace, LoadError> {
     let info = TraceInfo {
         format: "probe definitions, not a trace".to_owned(),
         ..TraceInfo::default()
@@ -141,8 +144,9 @@ pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         info,
         ..Trace::default()
     };
+    let index = Index::new(&trace, job).map_err(|Cancelled| LoadError::cancelled(path))?;
     let empty = LoadedTrace {
-        index: Arc::new(Index::new(&trace)),
+        index: Arc::new(index),
         trace: Arc::new(trace),
         reader: Arc::new(NoEvents),
         report: None,
@@ -163,7 +167,7 @@ pub(crate) fn alone(path: &Path, set: ProbeSet) -> LoadedTrace {
         opened: Vec::new(),
         without_plots: None,
     };
-    attach(&empty, &Arc::new(set))
+    Ok(attach(&empty, &Arc::new(set)))
 }
 
 /// Returns the trace with these definitions instead of its earlier ones. If the set has no profile, the earlier profile

@@ -13,7 +13,7 @@ use super::compilers::writers;
 use super::loaded::{LoadedTrace, Timings};
 use super::placing::Placed;
 use crate::assemble::join::{Home, Member, join};
-use crate::base::{Nanos, TraceId};
+use crate::base::{Cancelled, Job, Nanos, TraceId};
 use crate::event::{DecodedEvent, FieldSink, KindId, Need};
 use crate::formats::events::{EventAt, FieldReader};
 use crate::formats::{EventRef, Events};
@@ -21,14 +21,20 @@ use crate::index::Index;
 use crate::trace::{Source, Trace};
 
 /// Joins `members` at the offsets in `places`; a single trace with offset 0 is returned as it is.
-#[must_use]
-pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn join_at(
+    members: &[Arc<LoadedTrace>],
+    places: &[Placed],
+    job: &Job,
+) -> Result<LoadedTrace, Cancelled> {
     if let [only] = members
         && places
             .first()
             .is_none_or(|placed| placed.offset == Nanos(0))
     {
-        return only.as_ref().clone();
+        return Ok(only.as_ref().clone());
     }
     let mut list: Vec<Member> = members
         .iter()
@@ -50,12 +56,12 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
             process: writer.process,
         });
     }
-    let trace = join(&list);
-    let index = Index::new(&trace);
+    let trace = join(&list, job)?;
+    let index = Index::new(&trace, job)?;
     let reader = JoinedEvents::new(members, &trace);
     let sum =
         |time: fn(&Timings) -> Duration| members.iter().map(|loaded| time(&loaded.timings)).sum();
-    LoadedTrace {
+    Ok(LoadedTrace {
         trace: Arc::new(trace),
         index: Arc::new(index),
         reader: Arc::new(reader),
@@ -88,7 +94,7 @@ pub fn join_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
             .unwrap_or_default(),
         opened: Vec::new(),
         without_plots: None,
-    }
+    })
 }
 
 /// Returns the files' names, each with enough of its folders to differ from the others. A recording inside another

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::definitions::Attached;
 use super::opened::{DamagedFile, OpenedFile};
 use super::reading::Reading;
-use crate::base::{ReadError, TraceId};
+use crate::base::{Cancelled, ReadError, TraceId};
 use crate::event::FirstDay;
 use crate::formats::{Events, HasReport};
 use crate::index::Index;
@@ -173,6 +173,16 @@ pub struct LoadError {
     pub path: PathBuf,
     /// The error.
     pub error: ReadError,
+}
+
+impl LoadError {
+    /// Returns the error of a load that was cancelled.
+    pub(crate) fn cancelled(path: impl Into<PathBuf>) -> LoadError {
+        LoadError {
+            path: path.into(),
+            error: Cancelled.into(),
+        }
+    }
 }
 
 impl fmt::Display for LoadError {

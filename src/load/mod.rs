@@ -16,6 +16,8 @@ mod parts;
 pub mod placing;
 pub mod reading;
 pub mod source;
+#[cfg(test)]
+mod tests;
 pub mod together;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ use std::time::{Duration, Instant};
 
 use crate::assemble::assemble;
 use crate::assemble::preview::Preview;
-use crate::base::{Diagnostics, Job, Location, ReadError, Severity, budget};
+use crate::base::{Cancelled, Diagnostics, Job, Location, ReadError, Severity, budget};
 use crate::formats::{AnyStream, Gathered, Inside, Recording};
 use crate::index::{Index, IndexedTrace};
 use crate::trace::Trace;
@@ -150,13 +152,14 @@ fn load_opened(
     let mut diagnostics = std::mem::take(&mut gathered.diagnostics);
     state.part_count = gathered.part_count();
     let inside = std::mem::take(&mut gathered.inside);
-    let mut trace = assemble(
+    let trace = assemble(
         gathered.parts,
         &gathered.lanes,
         &gathered.directory,
         gathered.info,
         job,
     );
+    let mut trace = trace.map_err(|cancelled| fail(cancelled.into()))?;
     for source in sources {
         note_change(source, reading.growth, &mut diagnostics);
     }
@@ -170,9 +173,9 @@ fn load_opened(
     trace.diagnostics = recording.diagnostics;
     trace.diagnostics.merge(diagnostics);
     trace.diagnostics.merge(built);
-    state.index = Arc::new(Index::new(&trace));
+    let index = Index::new(&trace, job).map_err(|cancelled| fail(cancelled.into()))?;
+    state.index = Arc::new(index);
     state.trace = Arc::new(trace);
-    job.check().map_err(|cancelled| fail(cancelled.into()))?;
     state.id = state.id.next_generation();
     state.is_complete = true;
     state.timings.full = begun.elapsed();
@@ -241,7 +244,8 @@ fn with_inside(
     }
     let mut all = vec![Arc::new(main)];
     all.extend(members.into_iter().map(Arc::new));
-    Ok(joined::join_at(&all, &placing::place(&all, &[])))
+    joined::join_at(&all, &placing::place(&all, &[]), job)
+        .map_err(|Cancelled| LoadError::cancelled(path))
 }
 
 /// Returns the files whose bytes are still read on demand.
@@ -351,19 +355,22 @@ fn read_all(
             preview.add(part.lane, part.columns);
         }
         if !preview.is_empty() {
-            publish_preview(state, &preview, publish);
+            publish_preview(state, &preview, job, publish);
         }
     })
 }
 
-/// Publishes the runs of the CPUs read so far, with the density of the coarse trace.
+/// Publishes the runs of the CPUs read so far, with the density of the coarse trace; nothing if the job is cancelled.
 fn publish_preview(
     state: &mut LoadedTrace,
     preview: &Preview,
+    job: &Job,
     publish: &mut dyn FnMut(LoadedTrace),
 ) {
     let trace = preview.trace(state.trace.span);
-    let mut index = Index::new(&trace);
+    let Ok(mut index) = Index::new(&trace, job) else {
+        return;
+    };
     index
         .overview
         .events

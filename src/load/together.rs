@@ -11,7 +11,7 @@ pub use super::joined::join_at;
 use super::parts::{Opening, OpeningAt, openings};
 use super::placing::place;
 use super::{LoadError, LoadedTrace, Reading};
-use crate::base::{Job, Nanos, Problem, ReadError};
+use crate::base::{Cancelled, Job, Nanos, Problem, ReadError};
 use crate::probes::ProbeSet;
 use crate::trace::Source;
 use crate::trace::sources::PlacedBy;
@@ -97,7 +97,7 @@ pub fn open_as(
     }
     let joined = LoadedTrace {
         left_out,
-        ..join_at(&members, &place(&members, &places))
+        ..join_all(&members, &places, job)?
     };
     if let Some(publish) = listener {
         publish(joined.clone());
@@ -136,12 +136,23 @@ fn load_alone(
         }
         let found = beside.open(&mut traces, reading, job)?;
         traces.extend(found);
-        last = join_at(&traces, &place(&traces, &[]));
+        last = join_all(&traces, &[], job)?;
     }
     if let Some(publish) = listener {
         publish(last.clone());
     }
     Ok(last)
+}
+
+/// Joins `members` at the offsets in `fixed`, and where there is none at the offset that their contents suggest.
+pub(super) fn join_all(
+    members: &[Arc<LoadedTrace>],
+    fixed: &[Option<Nanos>],
+    job: &Job,
+) -> Result<LoadedTrace, LoadError> {
+    let path = || members.first().map(|first| first.path.clone());
+    join_at(members, &place(members, fixed), job)
+        .map_err(|Cancelled| LoadError::cancelled(path().unwrap_or_default()))
 }
 
 fn nothing_named() -> LoadError {

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::files::FileList;
 use crate::assemble::file_history::FileId;
 use crate::assemble::file_history::Inherited;
-use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::base::{Cancelled, Job, StringId, TimeSpan, Timestamp};
 use crate::event::FileOp;
 use crate::trace::files::{Access, TRUNCATE};
 use crate::trace::{FileUse, ProcessId, Trace};
@@ -44,7 +44,7 @@ pub enum Kinship {
 }
 
 /// The relatives of a file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Relatives {
     /// The files, nearest first.
     pub files: Vec<Relative>,
@@ -53,9 +53,10 @@ pub struct Relatives {
 }
 
 /// Whether a list was cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum More {
     /// The list is complete.
+    #[default]
     No,
     /// The list was cut.
     ThereIs,
@@ -141,8 +142,16 @@ impl Relative {
 impl FileList {
     /// Returns the files that went into a file or were made from it, each once, nearest first; and whether the list was
     /// cut.
-    #[must_use]
-    pub fn relatives(&self, trace: &Trace, file: FileId, kinship: Kinship) -> Relatives {
+    ///
+    /// # Errors
+    /// If the job is cancelled.
+    pub fn relatives(
+        &self,
+        trace: &Trace,
+        file: FileId,
+        kinship: Kinship,
+        job: &Job,
+    ) -> Result<Relatives, Cancelled> {
         let mut out: Vec<Relative> = Vec::new();
         let mut met: FxHashSet<FileId> = FxHashSet::default();
         met.insert(file);
@@ -157,6 +166,7 @@ impl FileList {
         for steps in 1..=MOST_STEPS {
             let mut around: Vec<Around> = Vec::new();
             for &(towards, time) in &present {
+                job.check()?;
                 let written = match (kinship, time) {
                     // The content at all times counts.
                     (Kinship::MadeFrom, Timestamp::MIN) => {
@@ -188,6 +198,7 @@ impl FileList {
                 let time = user.time;
                 piped.push(user.process);
                 while let Some(through) = piped.pop() {
+                    job.check()?;
                     if !asked.brings_more(through, time) {
                         continue;
                     }
@@ -202,10 +213,10 @@ impl FileList {
                             continue;
                         }
                         if out.len() >= MOST_RELATIVES {
-                            return Relatives {
+                            return Ok(Relatives {
                                 files: out,
                                 more: More::ThereIs,
-                            };
+                            });
                         }
                         out.push(Relative {
                             file,
@@ -218,18 +229,18 @@ impl FileList {
                 }
             }
             if next.is_empty() {
-                return Relatives {
+                return Ok(Relatives {
                     files: out,
                     more: More::No,
-                };
+                });
             }
             most_first(kinship, &mut next, |it| it.1);
             present = next;
         }
-        Relatives {
+        Ok(Relatives {
             files: out,
             more: More::ThereIs,
-        }
+        })
     }
 
     /// Returns the times at which a file was emptied, in order: whoever opens it for writing may empty it.

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use super::file_relatives::Relative;
 pub use super::file_relatives::{Kinship, More};
 use crate::assemble::file_history::{File, FileHistory, FileId, Heir, Inherited};
-use crate::base::Timestamp;
+use crate::base::{Cancelled, Job, Timestamp};
 use crate::event::{FileOp, FlowKind};
 use crate::trace::files::Access;
 use crate::trace::{ProcessId, Trace};
@@ -80,9 +80,12 @@ pub struct FileSummary {
 
 impl FileList {
     /// Returns all files of a trace.
-    #[must_use]
-    pub fn new(trace: &Trace) -> FileList {
+    ///
+    /// # Errors
+    /// If the job is cancelled.
+    pub fn new(trace: &Trace, job: &Job) -> Result<FileList, Cancelled> {
         let history = FileHistory::new(trace);
+        job.check()?;
         let count = history.files.len();
         let mut starts = vec![0_u32; count + 1];
         for (_, file) in history.uses() {
@@ -106,6 +109,7 @@ impl FileList {
                 }
             }
         }
+        job.check()?;
         let mut list = FileList {
             history,
             summaries: Vec::new(),
@@ -126,6 +130,7 @@ impl FileList {
             heirs.sort_by_key(|&index| all.get(index as usize).map(|heir| heir.row));
         }
         for (&file, heirs) in &list.heirs {
+            job.check()?;
             let heirs = heirs.iter().filter_map(|&index| {
                 let heir = list.history.heirs.get(index as usize)?;
                 Some((heir.from, Entry::Heir(index)))
@@ -138,10 +143,13 @@ impl FileList {
         }
         list.summaries = (0..count as u32)
             .into_par_iter()
-            .map(|file| list.summary(trace, FileId(file), None))
-            .collect();
+            .map(|file| {
+                job.check()?;
+                Ok(list.summary(trace, FileId(file), None))
+            })
+            .collect::<Result<_, Cancelled>>()?;
         list.add_pipes(trace);
-        list
+        Ok(list)
     }
 
     fn add_pipes(&mut self, trace: &Trace) {

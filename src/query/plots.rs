@@ -276,17 +276,27 @@ const MOST_ASKED: usize = 64;
 const MOST_TRIED: usize = 200_000;
 
 /// Returns the names of the numeric fields of the first events that match a filter, in the order of the fields.
-#[must_use]
-pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<String> {
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn numbers_of(
+    trace: &Trace,
+    reader: &dyn Events,
+    filter: &str,
+    job: &Job,
+) -> Result<Vec<String>, Cancelled> {
     let expression = filter_of(trace, filter);
     let Ok(matcher) = expression.and_then(|it| Matcher::new(&it, trace, reader)) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut probe = matcher.probe();
     let (mut asked, mut tried) = (0, 0);
     // Fields that every event has come last.
     let (mut names, mut common): (Vec<String>, Vec<String>) = Default::default();
     for id in (0..trace.events.len() as u32).map(EventId) {
+        if (id.0 as usize).is_multiple_of(CHUNK) {
+            job.check()?;
+        }
         let verdict = matcher.of_kind(trace.events.kind(id));
         if verdict == Verdict::No {
             continue;
@@ -311,5 +321,5 @@ pub fn numbers_of(trace: &Trace, reader: &dyn Events, filter: &str) -> Vec<Strin
     }
     common.retain(|name| !names.contains(name));
     names.append(&mut common);
-    names
+    Ok(names)
 }

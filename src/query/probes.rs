@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Item;
 use super::details::describe;
+use crate::base::{Cancelled, Job};
 use crate::event::{EventDetail, KindId, SliceKind};
 use crate::formats::Events;
 use crate::probes::readable::is_text_group;
@@ -146,11 +147,21 @@ pub struct Step {
     pub count: u64,
 }
 
+/// Number of slices that are examined between two checks of the job.
+const SLICES_BETWEEN_CHECKS: usize = 1 << 16;
+
 /// Returns all probes of a trace, whose events `reader` describes, and of the definitions in `set`.
-#[must_use]
-pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>) -> ProbeTable {
-    let pairs = pairs(trace);
-    let of_kinds = events_of_kinds(trace);
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn table(
+    trace: &Trace,
+    reader: Option<&dyn Events>,
+    set: Option<&ProbeSet>,
+    job: &Job,
+) -> Result<ProbeTable, Cancelled> {
+    let pairs = pairs(trace, job)?;
+    let of_kinds = events_of_kinds(trace, job)?;
     let mut rows = Rows::of(set);
     let mut best_pairs: FxHashMap<KindId, usize> = FxHashMap::default();
     for (index, pair) in pairs.iter().enumerate() {
@@ -207,7 +218,7 @@ pub fn table(trace: &Trace, reader: Option<&dyn Events>, set: Option<&ProbeSet>)
             (row.seen_at, row.seen_as) = (seen.place, seen.sort);
         }
     }
-    ProbeTable { rows, pairs }
+    Ok(ProbeTable { rows, pairs })
 }
 
 /// Rows that are being made, and the index of each event's row.
@@ -312,7 +323,7 @@ fn seen(detail: &EventDetail) -> SeenProbe {
 }
 
 /// Returns the calls between entries and returns, by the kinds of both.
-fn pairs(trace: &Trace) -> Vec<ProbePair> {
+fn pairs(trace: &Trace, job: &Job) -> Result<Vec<ProbePair>, Cancelled> {
     let slices = &trace.slices;
     let is_probe: Vec<bool> = slices
         .labels
@@ -321,10 +332,13 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
         .collect();
     let mut found: FxHashMap<(KindId, KindId, u32), ProbePair> = FxHashMap::default();
     if !is_probe.contains(&true) {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let cursor = trace.events.cursor();
     for (index, label) in slices.label_ids.iter().enumerate() {
+        if index.is_multiple_of(SLICES_BETWEEN_CHECKS) {
+            job.check()?;
+        }
         if !is_probe.get(label as usize).copied().unwrap_or(false) {
             continue;
         }
@@ -358,7 +372,7 @@ fn pairs(trace: &Trace) -> Vec<ProbePair> {
         pair.durations.sort_unstable();
     }
     pairs.sort_by(|a, b| (&a.subject, a.entry, a.back).cmp(&(&b.subject, b.entry, b.back)));
-    pairs
+    Ok(pairs)
 }
 
 /// The events of a kind.
@@ -370,9 +384,10 @@ struct EventsOfKind {
 }
 
 /// Returns the events of each kind.
-fn events_of_kinds(trace: &Trace) -> Vec<EventsOfKind> {
+fn events_of_kinds(trace: &Trace, job: &Job) -> Result<Vec<EventsOfKind>, Cancelled> {
     let mut all = vec![EventsOfKind::default(); trace.kinds.len()];
     for segment in trace.events.segments() {
+        job.check()?;
         segment.columns.kinds().for_each(|index, kind| {
             let kind = match &segment.origin {
                 None => kind,
@@ -384,7 +399,7 @@ fn events_of_kinds(trace: &Trace) -> Vec<EventsOfKind> {
             }
         });
     }
-    all
+    Ok(all)
 }
 
 /// Returns the events of these kinds in time order, at most `most`.

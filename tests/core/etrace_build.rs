@@ -202,7 +202,7 @@ fn children_write_to_what_their_shell_has_open_as_output() {
     let writers: Vec<[String; 3]> = dependencies(trace);
     let writers: Vec<&str> = writers.iter().map(|it| it[1].as_str()).collect();
     assert_eq!(writers, ["sh", "cat", "cat"]);
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let out = list.find(trace, b"/w/out").unwrap();
     let words: Vec<&str> = (0..list.use_count(out))
         .map(|index| list.use_at(trace, out, index).unwrap().word)
@@ -301,7 +301,7 @@ fn a_link_is_a_name_and_its_maker_no_writer() {
         ["gen", "of-s"],
     ];
     assert_eq!(of_readers, expected.map(|pair| pair.map(str::to_owned)));
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let file = list.find(trace, b"/w/s").unwrap();
     assert_eq!(trace.text(list.history.name(file)), "/w/x");
 }
@@ -455,7 +455,7 @@ fn names_leave_as_the_bytes_that_they_are() {
         assert!(chrome.contains(name), "{name}");
     }
     let trace = &loaded.trace;
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     for name in [raw, literal] {
         let file = list.find(trace, name).unwrap();
         let cell = Cell::of_string(trace, list.history.name(file));

@@ -607,10 +607,12 @@ fn files_flow_from_their_writers_to_their_readers() {
     );
 
     let times = ProcessTimes::new(trace);
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let name = |id| program_of(trace, id);
     let object = list.find(trace, b"src/lvm.o").unwrap();
-    let found = list.relatives(trace, object, Kinship::WentInto);
+    let found = list
+        .relatives(trace, object, Kinship::WentInto, &Job::default())
+        .unwrap();
     let (inputs, more) = (found.files, found.more);
     assert_eq!(more, More::No);
     let path_of = |id| trace.text(list.history.name(id)).into_owned();
@@ -626,7 +628,10 @@ fn files_flow_from_their_writers_to_their_readers() {
     );
     assert!(!inputs.iter().any(|it| path_of(it.file).ends_with("/lua.c")));
     let header = list.find(trace, b"src/lvm.c").unwrap();
-    let made = list.relatives(trace, header, Kinship::MadeFrom).files;
+    let made = list
+        .relatives(trace, header, Kinship::MadeFrom, &Job::default())
+        .unwrap()
+        .files;
     for product in ["/lvm.o", "/liblua.a", "/src/lua", "/src/luac"] {
         assert!(
             made.iter().any(|it| path_of(it.file).ends_with(product)),
@@ -661,7 +666,7 @@ fn files_flow_from_their_writers_to_their_readers() {
 fn renames_and_links_keep_a_file_the_same() {
     use threadline::query::files::FileList;
     let loaded = recording("fails.etrace");
-    let list = FileList::new(&loaded.trace);
+    let list = FileList::new(&loaded.trace, &Job::default()).unwrap();
     let renamed = list
         .history
         .files

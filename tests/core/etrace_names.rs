@@ -49,7 +49,7 @@ fn a_file_in_place_of_a_symbolic_link_is_not_what_the_link_led_to() {
             ["gen", "cat"]
         ])
     );
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let [link, target] = [&b"/w/link"[..], b"/w/target"].map(|path| list.find(trace, path));
     assert_ne!(link, target);
     assert_eq!(list.summaries[target.unwrap().0 as usize].writes, 1);
@@ -131,14 +131,17 @@ fn files_are_called_by_the_names_that_they_have() {
         names(trace),
         ["/w/a.o", "/w/lib.so", "/w/old.o", "/w/lib.so.1", "/w/prog"]
     );
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let gone: Vec<bool> = list.history.files.iter().map(|file| file.is_gone).collect();
     assert_eq!(gone, [true, false, false, false, false]);
     assert_eq!(list.find(trace, b"/w/lib.so.1"), Some(FileId(3)));
     assert_eq!(list.find(trace, b"/w/lib.so"), Some(FileId(1)));
     // What went into the program was called a.o then.
     let prog = list.find(trace, b"/w/prog").unwrap();
-    let relatives = list.relatives(trace, prog, Kinship::WentInto).files;
+    let relatives = list
+        .relatives(trace, prog, Kinship::WentInto, &Job::default())
+        .unwrap()
+        .files;
     let used: Vec<_> = (relatives.iter())
         .map(|it| (it.file, trace.text(it.name(trace)).into_owned()))
         .collect();
@@ -155,7 +158,7 @@ fn of_two_files_of_one_name_the_present_one_is_found() {
     });
     let loaded = load(&r);
     let trace = &loaded.trace;
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     assert_eq!(names(trace), ["/w/a.o", "/w/a.o"]);
     assert_eq!(list.find(trace, b"/w/a.o"), Some(FileId(0)));
 }
@@ -284,7 +287,7 @@ fn children_read_what_they_are_given_as_their_input() {
             ["gen", "wc"]
         ])
     );
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let file = list.find(trace, b"/w/in").unwrap();
     assert_eq!(list.summaries[file.0 as usize].reads, 4);
     let uses = (0..list.use_count(file)).filter_map(|at| list.use_at(trace, file, at));
@@ -293,12 +296,18 @@ fn children_read_what_they_are_given_as_their_input() {
         .map(|it| trace.processes[it.process.unwrap().0 as usize].pid)
         .collect();
     assert_eq!(inherited, [4, 7]);
-    let made = list.relatives(trace, file, Kinship::MadeFrom).files;
+    let made = list
+        .relatives(trace, file, Kinship::MadeFrom, &Job::default())
+        .unwrap()
+        .files;
     let mut made: Vec<_> = made.iter().map(|it| trace.text(it.name(trace))).collect();
     made.sort();
     assert_eq!(made, ["/w/count", "/w/out"]);
     let out = list.find(trace, b"/w/out").unwrap();
-    let inputs = list.relatives(trace, out, Kinship::WentInto).files;
+    let inputs = list
+        .relatives(trace, out, Kinship::WentInto, &Job::default())
+        .unwrap()
+        .files;
     let inputs: Vec<_> = inputs.iter().map(|it| it.file).collect();
     assert_eq!(inputs, [file]);
 }

@@ -1,7 +1,7 @@
 //! Names that mean other contents later, and processes that never end, in a traced build.
 
 use crate::recorder::{Recorder, dependencies, load, pairs, relatives};
-use threadline::base::Timestamp;
+use threadline::base::{Job, Timestamp};
 use threadline::query::files::{FileList, Kinship};
 use threadline::query::process_times::{ProcessTimes, parallelism};
 
@@ -76,9 +76,12 @@ fn what_was_made_is_told_with_the_name_that_it_got_in_the_end() {
     r.exit(r.shell, 0);
     let loaded = load(&r);
     let trace = &loaded.trace;
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let object = list.find(trace, b"/w/a.o").unwrap();
-    let made = list.relatives(trace, object, Kinship::MadeFrom).files;
+    let made = list
+        .relatives(trace, object, Kinship::MadeFrom, &Job::default())
+        .unwrap()
+        .files;
     let mut names: Vec<_> = made
         .iter()
         .map(|it| (it.name(trace), it.later_name(trace, &list)))
@@ -121,7 +124,7 @@ fn an_exchange_is_of_both_files() {
         ["two", "swap"],
     ];
     assert_eq!(found, pairs(&expected));
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     for path in ["/w/x1", "/w/x2"] {
         let file = list.find(trace, path.as_bytes()).unwrap();
         assert_eq!(list.summaries[file.0 as usize].renames, 1, "{path}");
@@ -148,7 +151,7 @@ fn a_deleted_file_that_is_still_open_is_the_one_that_was_there() {
     let loaded = load(&r);
     let trace = &loaded.trace;
     assert_eq!(dependencies(trace), pairs(&[["gen", "cc"], ["gen", "ld"]]));
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     assert!(list.find(trace, b"/w/gone (deleted)").is_none());
     assert!(list.find(trace, b"/w/so called (deleted)").is_some());
     assert!(list.find(trace, b"/w/never (deleted)").is_some());

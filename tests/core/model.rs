@@ -142,7 +142,8 @@ fn made(stories: Vec<Story>) -> Trace {
         TraceInfo::default(),
         &Job::default(),
     );
-    let _index = Index::new(&trace);
+    let trace = trace.unwrap();
+    let _index = Index::new(&trace, &Job::default()).unwrap();
     trace
 }
 

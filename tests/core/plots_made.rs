@@ -51,7 +51,8 @@ fn a_number_of_events_becomes_a_counter() {
         assert_eq!(number(told), Some(samples.values[at]));
         assert_eq!(trace.events.time(EventId(event)).0, samples.times[at]);
     }
-    assert!(numbers_of(trace, reader, "sched_switch").contains(&"next_pid".to_owned()));
+    let names = numbers_of(trace, reader, "sched_switch", &Job::default()).unwrap();
+    assert!(names.contains(&"next_pid".to_owned()));
 
     let few = plot("sched_switch: next_pid == 0", "next_pid");
     let few = samples_of(trace, reader, &few, &Job::default()).unwrap();

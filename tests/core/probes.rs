@@ -7,16 +7,21 @@ use threadline::base::Job;
 use threadline::event::Value;
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
-use threadline::probes::{self, Command};
+use threadline::probes::{self, Command, ProbeSet};
 use threadline::query::Item;
 use threadline::query::details::details;
-use threadline::query::probes::{events_of, table};
+use threadline::query::probes::{ProbeTable, events_of, table};
 use threadline::trace::{EventId, SliceId};
 
 fn open(names: &[&str]) -> LoadedTrace {
     let folder = corpus("tracedat");
     let paths: Vec<_> = names.iter().map(|name| folder.join(name)).collect();
     open_together(&paths, &[], &[], &Job::default(), None).unwrap()
+}
+
+fn table_of(loaded: &LoadedTrace, set: Option<&ProbeSet>) -> ProbeTable {
+    let reader = Some(loaded.reader.as_ref());
+    table(&loaded.trace, reader, set, &Job::default()).unwrap()
 }
 
 /// The fields of an event as they are shown.
@@ -69,7 +74,7 @@ fn definitions_and_profile_beside_a_trace_are_attached_to_it() {
     ]);
     assert!(loaded.members.is_empty(), "one trace, not several");
     let set = &loaded.probes.as_ref().unwrap().set;
-    let all = table(&loaded.trace, Some(loaded.reader.as_ref()), Some(set));
+    let all = table_of(&loaded, Some(set));
     let row = |event: &str| all.rows.iter().find(|row| row.event == event).unwrap();
     assert_eq!(row("pf").hits, Some(3150));
     assert_eq!(row("pf").misses, Some(0));
@@ -121,7 +126,7 @@ fn definitions_make_the_arguments_of_text_traces_readable() {
     let paths = [trace, definitions];
     let loaded = open_together(&paths, &[], &[], &Job::default(), None).unwrap();
     let set = &loaded.probes.as_ref().unwrap().set;
-    let all = table(&loaded.trace, Some(loaded.reader.as_ref()), Some(set));
+    let all = table_of(&loaded, Some(set));
     assert_eq!(all.pairs.len(), 1);
     let entry = &all.rows[0];
     assert_eq!(entry.event, "myprobe");
@@ -340,7 +345,7 @@ fn values_are_as_their_definitions_type_them() {
 fn a_row_of_the_profile_is_listed_though_nothing_else_knows_it() {
     let (_folder, loaded) = written();
     let set = loaded.probes.as_ref().map(|attached| attached.set.as_ref());
-    let found = table(&loaded.trace, Some(loaded.reader.as_ref()), set);
+    let found = table_of(&loaded, set);
     let ghost = found.rows.iter().find(|row| row.event == "ghost").unwrap();
     assert_eq!((ghost.hits, ghost.misses), (Some(7), Some(1)));
     assert_eq!(found.rows.len(), 3);

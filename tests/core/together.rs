@@ -35,6 +35,10 @@ fn at(offset: i64) -> Placed {
     Placed::by_user(Nanos(offset))
 }
 
+fn joined_at(members: &[Arc<LoadedTrace>], places: &[Placed]) -> LoadedTrace {
+    join_at(members, places, &Job::default()).unwrap()
+}
+
 /// Every slice as a sentence, with its times moved.
 fn slices(trace: &Trace, shift: i64, is_ours: impl Fn(SliceId) -> bool) -> Vec<String> {
     let mut all: Vec<String> = (0..trace.slices.len() as u32)
@@ -99,7 +103,7 @@ fn states(trace: &Trace, shift: i64, threads: std::ops::Range<u32>) -> Vec<Strin
 fn a_joined_trace_holds_what_its_files_hold() {
     let members = samples();
     let offsets = [0, 1_234_567, -89];
-    let joined = join_at(&members, &offsets.map(at));
+    let joined = joined_at(&members, &offsets.map(at));
     let all = &joined.trace;
     assert_eq!(all.sources.len(), 3);
     assert_eq!(
@@ -147,7 +151,7 @@ fn events_come_in_time_order_and_are_described_by_their_own_file() {
         .iter()
         .map(|it| at(-it.trace.span.start.0))
         .collect();
-    let joined = join_at(&members, &starts);
+    let joined = joined_at(&members, &starts);
     let events = &joined.trace.events;
     let times: Vec<Timestamp> = events.from_rank(0).map(|id| events.time(id)).collect();
     assert_eq!(times.len(), events.len());
@@ -178,7 +182,7 @@ fn events_come_in_time_order_and_are_described_by_their_own_file() {
 #[test]
 fn rows_of_several_files_stay_apart_and_keep_their_names() {
     let member = sample("sched-irq-syscalls.dat");
-    let joined = join_at(&[member.clone(), member.clone()], &[at(0), at(0)]);
+    let joined = joined_at(&[member.clone(), member.clone()], &[at(0), at(0)]);
     let names: Vec<&str> = joined
         .trace
         .sources
@@ -243,7 +247,7 @@ fn a_text_without_times_shares_an_axis_that_has_seconds() {
         ["sched-irq.ftrace", "minix-pipeline.minix"],
     ] {
         let members = names.map(sample);
-        let joined = join_at(&members, &place(&members, &[]));
+        let joined = joined_at(&members, &place(&members, &[]));
         assert_eq!(joined.trace.info.clock_unit, ClockUnit::Nanoseconds);
         let evidence = &joined.trace.sources[1].evidence;
         assert!(evidence.contains("each line"), "{evidence}");
@@ -294,7 +298,7 @@ fn a_text_that_does_not_name_its_clock_lies_where_its_times_say() {
 #[test]
 fn what_the_user_placed_stays_when_a_file_is_added() {
     let members = samples();
-    let joined = Arc::new(join_at(
+    let joined = Arc::new(joined_at(
         &members[..2],
         &place(&members[..2], &[None, Some(Nanos(77))]),
     ));
@@ -346,7 +350,7 @@ fn a_part_that_was_exported_lies_on_its_origin_and_its_slices_end_with_it() {
         .filter(|&id| members[1].trace.slices.get(id).end.is_none())
         .collect();
     assert!(!open.is_empty());
-    let joined = join_at(&members, &place(&members, &[]));
+    let joined = joined_at(&members, &place(&members, &[]));
     let trace = &joined.trace;
     assert_eq!(trace.span, origin);
     let mut found = 0;

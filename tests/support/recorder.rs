@@ -25,9 +25,12 @@ pub fn load(recorder: &Recorder) -> LoadedTrace {
 
 /// Returns the names of the files that went into a file, or were made from it, in their order.
 pub fn relatives(trace: &Trace, path: &str, kinship: Kinship) -> Vec<String> {
-    let list = FileList::new(trace);
+    let list = FileList::new(trace, &Job::default()).unwrap();
     let file = list.find(trace, path.as_bytes()).unwrap();
-    let relatives = list.relatives(trace, file, kinship).files;
+    let relatives = list
+        .relatives(trace, file, kinship, &Job::default())
+        .unwrap()
+        .files;
     let name = |id: StringId| trace.text(id).into_owned();
     let mut all: Vec<String> = (relatives.iter())
         .map(|it| name(list.history.name(it.file)))

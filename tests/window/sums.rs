@@ -580,7 +580,7 @@ fn panes_say_what_never_ended() {
 fn files_count_what_the_chosen_process_did() {
     let path: PathBuf = file("sample-traces/shell-pipeline.strace");
     let trace = load::open(&path, &Job::default()).unwrap().trace;
-    let list = FileList::new(&trace);
+    let list = FileList::new(&trace, &Job::default()).unwrap();
     let all = listed(&trace, &list, &FileView::default());
     let processes: BTreeSet<_> = trace
         .files

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::base::{Maybe, Nanos, StringId};
+use crate::base::{Cancelled, Job, Maybe, Nanos, StringId};
 use crate::event::part::ClockUnit;
 use crate::event::{EventKind, Fact, FirstDay, KindId, TraceInfo};
 use crate::trace::counters::CounterScope;
@@ -56,8 +56,10 @@ pub struct Home {
 ///
 /// The tables have room for fewer than 2^32 - 1 events and fewer than 2^32 - 1 slices. From the first member that does
 /// not fit, members are left out, with a diagnostic.
-#[must_use]
-pub(crate) fn join(members: &[Member]) -> Trace {
+///
+/// # Errors
+/// If the job is cancelled.
+pub(crate) fn join(members: &[Member], job: &Job) -> Result<Trace, Cancelled> {
     let (members, left_out) = members.split_at(fitting(members));
     let homes: Vec<Option<Home>> = (members.iter())
         .map(|member| member.home.filter(|home| home.member < members.len()))
@@ -79,12 +81,12 @@ pub(crate) fn join(members: &[Member]) -> Trace {
             Some(home) => Processes::Home(ProcessId(first_processes[home.member] + home.process.0)),
             None => Processes::From(first),
         };
-        joined.add(member, processes);
+        joined.add(member, processes, job)?;
     }
     for member in left_out {
         joined.leave_out(member);
     }
-    joined.finish()
+    joined.finish(job)
 }
 
 /// Returns how many of the members, from the first, fit into one trace.
@@ -129,7 +131,13 @@ impl<'a> Joined<'a> {
         );
     }
 
-    fn add(&mut self, member: &'a Member, processes: Processes) {
+    fn add(
+        &mut self,
+        member: &'a Member,
+        processes: Processes,
+        job: &Job,
+    ) -> Result<(), Cancelled> {
+        job.check()?;
         let theirs = member.trace.as_ref();
         let count = theirs.events.len() as u32;
         if self.trace.threads.is_empty() {
@@ -178,8 +186,10 @@ impl<'a> Joined<'a> {
         };
         self.add_people(theirs, &moves);
         self.add_events(theirs, &moves, &origin);
+        job.check()?;
         self.add_scheduling(theirs, &moves);
         self.add_counters(theirs, &moves);
+        job.check()?;
         self.add_sorted(theirs, &moves);
         self.trace
             .diagnostics
@@ -197,6 +207,7 @@ impl<'a> Joined<'a> {
         self.part_count = source.parts.end;
         self.trace.sources.push(source);
         self.members.push((theirs, moves));
+        Ok(())
     }
 
     fn moves_of(&mut self, member: &Member, processes: Processes) -> Moves {
@@ -428,15 +439,17 @@ impl<'a> Joined<'a> {
             }));
     }
 
-    fn finish(mut self) -> Trace {
+    fn finish(mut self, job: &Job) -> Result<Trace, Cancelled> {
         self.trace.events = Events::new(std::mem::take(&mut self.segments)).into();
-        let slice_moves = self.place_tracks();
+        let slice_moves = self.place_tracks(job)?;
+        job.check()?;
         self.add_flows(&slice_moves);
+        job.check()?;
         let trace = &mut self.trace;
         trace.logs.rows.sort_by_key(|log| log.time);
         trace.files.rows.sort_by_key(|file| file.time);
         trace.info = common_info(&trace.sources);
-        self.trace
+        Ok(self.trace)
     }
 }
 

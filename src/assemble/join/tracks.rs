@@ -2,7 +2,7 @@
 //! the slices.
 
 use super::Joined;
-use crate::base::{Maybe, Timestamp};
+use crate::base::{Cancelled, Job, Maybe, Timestamp};
 use crate::trace::flows::FlowPoint;
 use crate::trace::packed::Packed;
 use crate::trace::slice_ends::EndRow;
@@ -21,7 +21,10 @@ pub(super) struct MovedRow {
 impl Joined<'_> {
     /// Adds the tracks of all members with their rows, slices and instants. Tracks are sorted by kind, so the tracks of
     /// different files interleave. Returns, for each member, the new position of each of its rows.
-    pub(super) fn place_tracks(&mut self) -> Vec<Vec<MovedRow>> {
+    ///
+    /// # Errors
+    /// If the job is cancelled.
+    pub(super) fn place_tracks(&mut self, job: &Job) -> Result<Vec<Vec<MovedRow>>, Cancelled> {
         let mut order: Vec<(TrackKind, usize, u32)> = Vec::new();
         for (number, (theirs, moves)) in self.members.iter().enumerate() {
             let tracks = theirs.tracks.iter().enumerate();
@@ -38,6 +41,7 @@ impl Joined<'_> {
         let mut slice_count = 0;
         let mut instants = Vec::new();
         for &(kind, number, at) in &order {
+            job.check()?;
             let (theirs, moves) = &self.members[number];
             let track = &theirs.tracks[at as usize];
             let ours = &mut self.trace;
@@ -84,6 +88,7 @@ impl Joined<'_> {
         let mut ends: Vec<EndRow> = Vec::new();
         let (mut labels, mut parents) = (Vec::new(), Vec::new());
         for &(_, number, at) in &order {
+            job.check()?;
             let (theirs, moves) = &self.members[number];
             let (ours, there) = (&mut *self.trace.slices, &theirs.slices);
             for row in theirs.tracks[at as usize].rows.clone() {
@@ -121,7 +126,7 @@ impl Joined<'_> {
         slices.set_times(&ends);
         slices.label_ids = Packed::new(&labels);
         slices.parents = Packed::new(&parents);
-        slice_moves
+        Ok(slice_moves)
     }
 
     pub(super) fn add_flows(&mut self, slice_moves: &[Vec<MovedRow>]) {

@@ -32,7 +32,7 @@ use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
 use crate::base::streaks::{Follows, Streaks};
-use crate::base::{Diagnostics, Maybe, Severity, Strings};
+use crate::base::{Cancelled, Diagnostics, Job, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
@@ -106,12 +106,16 @@ struct Whole {
 }
 
 /// Returns the slices of all tracks. Adds labels and names for calls whose names are not recorded.
+///
+/// # Errors
+/// If the job is cancelled.
 pub(crate) fn pair_slices(
     rows: PairingRows,
     around: Surroundings<'_>,
     strings: &mut Strings,
     labels: &mut Streaks<SliceLabel>,
-) -> Paired {
+    job: &Job,
+) -> Result<Paired, Cancelled> {
     let PairingRows {
         marks,
         completes,
@@ -140,9 +144,10 @@ pub(crate) fn pair_slices(
     let parts: Vec<PartRows> = (marks.into_par_iter().zip(completes))
         .zip(&recorded.parts)
         .map_init(Sorter::default, |sorter, ((marks, completes), part)| {
-            sorter.sort_out(part, recorded, labels, &marks, &completes)
+            job.check()?;
+            Ok(sorter.sort_out(part, recorded, labels, &marks, &completes))
         })
-        .collect();
+        .collect::<Result<_, Cancelled>>()?;
     let marks = gather(parts.iter().map(|part| &part.marks));
     let wholes = gather(parts.iter().map(|part| &part.wholes));
     let rows_of = |marks: &Pieces<'_, Row>, rows: &mut Vec<Row>| {
@@ -159,10 +164,12 @@ pub(crate) fn pair_slices(
         abi,
     };
     let calls = Calls::new(calls, &marks, |of, rows| rows_of(&of.own, rows));
+    job.check()?;
     let moved = MovedEnds::new(&taken_over, cpu_count, &calls, &marks, rows_of);
     let mut results: Vec<PairedTrack> = zip_by_number(marks, wholes)
         .into_par_iter()
         .map_init(Vec::new, |rows, of_track| {
+            job.check()?;
             let (track, wholes) = (of_track.number, of_track.right);
             rows_of(&of_track.left, rows);
             moved.give(track, rows);
@@ -204,13 +211,13 @@ pub(crate) fn pair_slices(
             if !odd.is_empty() {
                 nested.set_measured(|draft| odd.get(&draft.begin).copied());
             }
-            PairedTrack {
+            Ok(PairedTrack {
                 track,
                 nested,
                 leftovers,
-            }
+            })
         })
-        .collect();
+        .collect::<Result<_, Cancelled>>()?;
     drop(parts);
     let compat = CompatNames {
         native: abi.unwrap_or_default(),
@@ -276,7 +283,7 @@ pub(crate) fn pair_slices(
             own: nested,
         });
     }
-    paired
+    Ok(paired)
 }
 
 /// Gives system calls that were recorded by number the family of those recorded by name.

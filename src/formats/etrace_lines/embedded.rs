@@ -17,10 +17,13 @@ use super::line::{Word, parse_line};
 use super::lines::HOLE;
 use super::tokens::{Tokens, tokenise};
 use super::upids::{Form, Upids};
-use crate::base::{Job, ReadError, Strings, Timestamp};
+use crate::base::{Cancelled, Job, ReadError, Strings, Timestamp};
 use crate::event::keys::{Derive, OpenPaths};
 use crate::event::{DecodedEvent, EventKind, Gap, KindId, Lane, Need, PartColumns, ThreadKey};
 use crate::formats::{EventRef, Gathered, Input};
+
+/// Number of lines that are copied between two checks of the job.
+const LINES_BETWEEN_CHECKS: usize = 1 << 12;
 
 /// A line of etrace.
 #[derive(Debug)]
@@ -117,13 +120,18 @@ impl Found {
     }
 
     /// Returns all lines in time order; lines with equal times are in the order in which they were added.
-    #[must_use]
-    pub fn lines(mut self) -> Lines {
+    ///
+    /// # Errors
+    /// If the job is cancelled.
+    pub fn lines(mut self, job: &Job) -> Result<Lines, Cancelled> {
         (self.lines).sort_by_key(|line| (line.time, line.is_event));
         let size = self.lines.iter().map(|line| line.text.len() + 1).sum();
         let mut text = Vec::with_capacity(size);
         let mut numbers = Vec::with_capacity(self.lines.len());
-        for line in self.lines {
+        for (number, line) in self.lines.into_iter().enumerate() {
+            if number % LINES_BETWEEN_CHECKS == 0 {
+                job.check()?;
+            }
             text.extend_from_slice(&line.text);
             text.push(b'\n');
             numbers.push(line.number);
@@ -135,13 +143,14 @@ impl Found {
             let known = writers.map(|(upid, writer)| (upid, writer.thread.0));
             Upids::of_pids(Form::Plain, known.collect())
         };
+        job.check()?;
         let cuts = cut(&text, PART_BYTES);
         let input = Input::from_vec(text, "etrace lines");
-        Lines(File {
+        Ok(Lines(File {
             numbers: Some(numbers),
             is_copy: true,
             ..File::new(input, cuts, upids)
-        })
+        }))
     }
 }
 

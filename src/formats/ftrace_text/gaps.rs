@@ -1,11 +1,18 @@
 //! Completes gaps at the edges of blocks: a block contains only its own events, so the other end of such a gap comes
 //! from the blocks around it.
 
-use crate::base::Timestamp;
+use crate::base::{Cancelled, Job, Timestamp};
 use crate::event::{Gap, LaneColumns};
 
 /// Corrects the gaps in the parts of all lanes; each lane has `block_count` consecutive parts.
-pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
+///
+/// # Errors
+/// If the job is cancelled.
+pub(crate) fn settle(
+    parts: &mut [&mut LaneColumns],
+    block_count: usize,
+    job: &Job,
+) -> Result<(), Cancelled> {
     let edges = |part: &LaneColumns| {
         let last = part.events.len().checked_sub(1)?;
         Some((part.events.time(0), part.events.time(last as u32)))
@@ -16,10 +23,11 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
         for part in parts {
             part.gaps.clear();
         }
-        return;
+        return Ok(());
     }
     let lanes = parts.chunks_mut(block_count.max(1));
     for (lane, times) in lanes.zip(times.chunks(block_count.max(1))) {
+        job.check()?;
         let mut before: Option<Timestamp> = None;
         for (index, part) in lane.iter_mut().enumerate() {
             let own = times.get(index).copied().flatten();
@@ -33,6 +41,7 @@ pub(crate) fn settle(parts: &mut [&mut LaneColumns], block_count: usize) {
             before = own.map(|own| own.1).or(before);
         }
     }
+    Ok(())
 }
 
 /// Adds a gap before the first event on all CPUs, for events that were overwritten before they were read.
@@ -83,14 +92,14 @@ mod tests {
             part(&[], &[]),
         ];
         let mut parts: Vec<&mut LaneColumns> = all.iter_mut().collect();
-        settle(&mut parts, 3);
+        settle(&mut parts, 3, &Job::default()).unwrap();
         let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
         assert_eq!([gap(0), gap(2)], [(20, 50), (20, 50)]);
         // On one CPU nothing was recorded before the gap, on the other nothing after it.
         assert_eq!([gap(3), gap(4)], [(none, 15), (90, open)]);
         // There are only losses, and no time at which to show them.
         let mut only = part(&[], &[(none, open)]);
-        settle(&mut [&mut only], 1);
+        settle(&mut [&mut only], 1, &Job::default()).unwrap();
         assert!(only.gaps.is_empty());
     }
 }

@@ -484,11 +484,15 @@ impl Stream for FtraceReader {
         let blocks_read = lanes.first().map_or(0, Vec::len);
         let mut parts: Vec<PartColumns> = lanes.into_iter().flatten().collect();
         let mut columns: Vec<_> = parts.iter_mut().map(|part| &mut part.columns).collect();
-        gaps::settle(&mut columns, blocks_read);
+        gaps::settle(&mut columns, blocks_read, job)?;
         gaps::add_overwritten(&mut columns, sniff::overwritten(self.head()));
-        let lines = whole
-            .has_etrace
-            .then(|| self.etrace.get_or_init(|| etrace.lines()));
+        let lines = match whole.has_etrace {
+            true => {
+                let lines = etrace.lines(job)?;
+                Some(self.etrace.get_or_init(|| lines))
+            }
+            false => None,
+        };
         let kinds = lines.map(|lines| with_etrace::kinds_of(self, lines));
         let mut info = self.info_of(&whole);
         let mut counts = vec![Fact::new("lines", whole.line_count.to_string())];

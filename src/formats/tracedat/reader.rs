@@ -400,7 +400,8 @@ impl IndependentParts for TraceDat {
         };
         if !self.prints.is_empty() {
             let directory = &mut gathered.directory;
-            let lines = self.lines.get_or_init(|| found.lines());
+            let lines = found.lines(job)?;
+            let lines = self.lines.get_or_init(|| lines);
             let first = directory.kinds.len();
             directory.kinds.extend(lines.kinds(&mut directory.strings));
             let kinds = first as u32..directory.kinds.len() as u32;

@@ -146,8 +146,12 @@ impl Pane for FilesPane {
         self.view.process = selected.filter(|_| self.is_of_selected);
         let (loaded, view) = (scene.loaded.clone(), self.view.clone());
         let known = self.list.clone().filter(|list| list.0 == key);
-        let work = move |_: &Work<Answer>| {
-            let list = known.map_or_else(|| Arc::new(FileList::new(&loaded.trace)), |it| it.1);
+        let work = move |work: &Work<Answer>| {
+            let list = match known {
+                Some((_, list)) => list,
+                None => Arc::new(FileList::new(&loaded.trace, work)?),
+            };
+            work.check()?;
             let files = listed(&loaded.trace, &list, &view);
             Ok(Answer {
                 files: files.iter().map(|it| it.file).collect(),
@@ -299,8 +303,8 @@ impl FilesPane {
     ) {
         let (loaded, list) = (scene.loaded.clone(), Arc::clone(list));
         let question = TaskKey::about(loaded.id, (file, kinship)).in_turn();
-        self.kin.ask(ui.ctx(), question, move |_| {
-            let Relatives { files, more } = list.relatives(&loaded.trace, file, kinship);
+        self.kin.ask(ui.ctx(), question, move |work| {
+            let Relatives { files, more } = list.relatives(&loaded.trace, file, kinship, work)?;
             let relatives = files;
             let files = relatives.iter().map(|it| it.file).collect();
             let rows = relative_rows(relatives, list);

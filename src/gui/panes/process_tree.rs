@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::{Align, Rect, RichText, Ui, pos2, vec2};
 
 use crate::base::signals::{exit_short, exit_text};
-use crate::base::{Task, TaskKey, Work};
+use crate::base::{Cancelled, Job, Task, TaskKey, Work};
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::script::one_line;
 use crate::gui::shortened::shortened;
@@ -60,21 +60,23 @@ impl Default for TreePane {
 }
 
 impl Found {
-    fn new(trace: &Trace) -> Found {
+    fn new(trace: &Trace, job: &Job) -> Result<Found, Cancelled> {
         let times = Arc::new(ProcessTimes::new(trace));
+        job.check()?;
         let nodes = times.tree.walk().into_iter();
         let nodes: Vec<Visited> = nodes.collect();
+        job.check()?;
         let mut rows = vec![None; trace.processes.len()];
         for (row, node) in (0..).zip(&nodes) {
             if let Some(place) = rows.get_mut(node.id.0 as usize) {
                 *place = Some(row);
             }
         }
-        Found {
+        Ok(Found {
             data: Arc::new(table_of(nodes, &times)),
             times,
             rows,
-        }
+        })
     }
 
     fn row_of(&self, id: ProcessId) -> Option<usize> {
@@ -98,7 +100,7 @@ impl Pane for TreePane {
         }
         let id = scene.loaded.id;
         let loaded = scene.loaded.clone();
-        let work = move |_: &Work<Arc<Found>>| Ok(Arc::new(Found::new(&loaded.trace)));
+        let work = move |work: &Work<Arc<Found>>| Found::new(&loaded.trace, work).map(Arc::new);
         self.found
             .ask(ui.ctx(), TaskKey::about(id, ()).in_turn(), work);
         let Some(found) = self.found.exact(id).cloned() else {

@@ -49,9 +49,9 @@ impl Pane for ProbesPane {
         let its_set = set.clone();
         // Other definitions make another generation of the trace.
         let question = TaskKey::about(loaded.id, ()).in_turn();
-        let answer = self.table.ask(ui.ctx(), question, move |_| {
+        let answer = self.table.ask(ui.ctx(), question, move |work| {
             let reader = Some(loaded.reader.as_ref());
-            Ok(Arc::new(table(&loaded.trace, reader, its_set.as_deref())))
+            table(&loaded.trace, reader, its_set.as_deref(), work).map(Arc::new)
         });
         let Some(all) = answer.cloned() else {
             self.table.ui(ui, scene.palette);
