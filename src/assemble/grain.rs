@@ -152,8 +152,7 @@ impl Grain {
     /// Rounds the edges of gaps.
     pub fn gaps(self, gaps: &mut [Gap]) {
         for gap in gaps {
-            self.stamp(&mut gap.start);
-            self.stamp(&mut gap.end);
+            *gap = gap.moved(|time| Timestamp(self.time(time.0)));
         }
     }
 

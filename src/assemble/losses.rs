@@ -232,9 +232,10 @@ impl Losses {
 
 impl Hole {
     fn of(gap: &Gap) -> Hole {
+        let TimeSpan { start, end } = gap.span();
         Hole {
-            from: gap.start.0,
-            until: gap.end.0,
+            from: start.0,
+            until: end.0,
         }
     }
 }

@@ -161,7 +161,7 @@ pub(crate) fn merge(
         }
     });
     job.check()?;
-    gaps.sort_by_key(|gap| gap.start);
+    gaps.sort_by_key(|gap| gap.span().start);
     recorded.events = Events::new(segments);
     for part in &mut recorded.parts {
         part.first_event = recorded.events.segments()[part.segment as usize].first;

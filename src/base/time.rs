@@ -63,6 +63,12 @@ impl Sub for Timestamp {
 }
 
 impl TimeSpan {
+    /// All times; the last possible one is its end.
+    pub const ALL: TimeSpan = TimeSpan {
+        start: Timestamp::MIN,
+        end: Timestamp::MAX,
+    };
+
     /// Returns the span from `start` to `end`; empty at `start` if `end` is earlier.
     #[must_use]
     pub fn new(start: Timestamp, end: Timestamp) -> TimeSpan {
@@ -82,6 +88,12 @@ impl TimeSpan {
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.end <= self.start
+    }
+
+    /// Returns whether the span has no end: then it also contains the last possible time.
+    #[must_use]
+    pub(crate) fn is_endless(self) -> bool {
+        self.end == TimeSpan::ALL.end
     }
 
     /// Returns whether `time` is inside the span; the end is not.

@@ -375,8 +375,8 @@ pub(crate) fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
             .map(|time| time.resolve(trace.span.start))
     };
     TimeSpan::new(
-        time("from").unwrap_or(crate::base::Timestamp::MIN),
-        time("until").unwrap_or(crate::base::Timestamp::MAX),
+        time("from").unwrap_or(TimeSpan::ALL.start),
+        time("until").unwrap_or(TimeSpan::ALL.end),
     )
 }
 

@@ -158,8 +158,8 @@ impl FileList {
         let mut asked = Asked::new(kinship);
         let mut asked_files = Asked::new(kinship);
         let always = match kinship {
-            Kinship::WentInto => Timestamp::MAX,
-            Kinship::MadeFrom => Timestamp::MIN,
+            Kinship::WentInto => TimeSpan::ALL.end,
+            Kinship::MadeFrom => TimeSpan::ALL.start,
         };
         let mut present = vec![(file, always)];
         let mut emptied: FxHashMap<FileId, Vec<Timestamp>> = FxHashMap::default();
@@ -167,11 +167,9 @@ impl FileList {
             let mut around: Vec<Around> = Vec::new();
             for &(towards, time) in &present {
                 job.check()?;
-                let written = match (kinship, time) {
+                let written = match kinship {
                     // The content at all times counts.
-                    (Kinship::MadeFrom, Timestamp::MIN) => {
-                        TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
-                    }
+                    Kinship::MadeFrom if time == always => TimeSpan::ALL,
                     _ => {
                         let times = emptied.entry(towards);
                         let times = times.or_insert_with(|| self.emptied(trace, towards));
@@ -304,7 +302,7 @@ impl FileList {
                 let heirs = self.heirs_of_opens(trace, file, written.start..=time);
                 let writers = heirs.filter(|heir| heir.access == Inherited::Writes);
                 found.extend(writers.map(|heir| {
-                    let until = heir.until.map_or(Timestamp::MAX, |until| until.time);
+                    let until = heir.until.map_or(TimeSpan::ALL.end, |until| until.time);
                     FileUser {
                         process: heir.process,
                         time: until.min(time),
@@ -329,7 +327,7 @@ impl FileList {
         let exit = || trace.processes.get(process.0 as usize)?.end;
         end.map(|&event| trace.events.time(event))
             .or_else(exit)
-            .unwrap_or(Timestamp::MAX)
+            .unwrap_or(TimeSpan::ALL.end)
     }
 
     /// Returns the rows by which a process opened the files that it read before `time` or, for
@@ -395,8 +393,8 @@ fn content_at(emptied: &[Timestamp], time: Timestamp) -> TimeSpan {
     let after = emptied.partition_point(|&at| at <= time);
     let before = after.checked_sub(1).and_then(|at| emptied.get(at));
     TimeSpan::new(
-        before.copied().unwrap_or(Timestamp::MIN),
-        emptied.get(after).copied().unwrap_or(Timestamp::MAX),
+        before.copied().unwrap_or(TimeSpan::ALL.start),
+        emptied.get(after).copied().unwrap_or(TimeSpan::ALL.end),
     )
 }
 

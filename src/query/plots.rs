@@ -10,7 +10,7 @@ use super::expression::{Expression, ExpressionError, Matcher, Verdict};
 use super::item::event_ref;
 use super::latency::Among;
 use super::search::{EventFilter, filter_events};
-use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
+use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::{FieldRole, Value};
 use crate::formats::Events;
 use crate::index::counter_lod::CounterLod;
@@ -99,7 +99,7 @@ pub fn samples_of(
     let filter = EventFilter {
         expression: Some(expression),
         among: Among::All,
-        span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+        span: TimeSpan::ALL,
     };
     let found = filter_events(trace, reader, &filter, job, &mut |_| ())?;
     job.check()?;

@@ -11,6 +11,7 @@
 use std::ops::Range;
 
 use crate::base::{TimeSpan, Timestamp};
+use crate::event::Gap;
 use crate::trace::{SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
 
 /// A duration in ns, or a lower bound of it.
@@ -59,7 +60,11 @@ struct Gaps {
 impl Gaps {
     fn new(trace: &Trace, range: Range<usize>) -> Gaps {
         let gaps = trace.gaps.get(range).unwrap_or_default();
-        let mut edges: Vec<(i64, i64)> = gaps.iter().map(|it| (it.start.0, it.end.0)).collect();
+        let mut edges: Vec<(i64, i64)> = gaps
+            .iter()
+            .map(Gap::span)
+            .map(|it| (it.start.0, it.end.0))
+            .collect();
         edges.sort_unstable();
         let mut latest = i64::MIN;
         let (mut starts, mut latest_ends) = (Vec::new(), Vec::new());

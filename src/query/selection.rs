@@ -40,7 +40,7 @@ impl Selection {
     /// Returns the selection of everything.
     #[must_use]
     pub fn all() -> Selection {
-        Selection::range(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
+        Selection::range(TimeSpan::ALL)
     }
 
     /// Everything in a time range.

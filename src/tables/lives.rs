@@ -7,9 +7,9 @@ use super::def::{Stored, renamed, same};
 use super::items::pid_of;
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
-use crate::base::Timestamp;
 use crate::base::signals::exit_text;
 use crate::base::strings::{exact_text, shell_bytes};
+use crate::base::{TimeSpan, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, program_bytes, program_of};
@@ -85,7 +85,7 @@ fn lives_in(chosen: &Chosen<'_>, trace: &Trace, ends: [Option<Timestamp>; 2]) ->
     let [start, end] = ends;
     chosen.meets(
         start.unwrap_or(trace.span.start),
-        end.unwrap_or(Timestamp::MAX),
+        end.unwrap_or(TimeSpan::ALL.end),
     )
 }
 

@@ -60,9 +60,9 @@ fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let known = EventTexts::new(&scope.loaded.trace);
     if !chosen.is_narrowed() {
         let first = events.rank(span.start);
-        let end = match span.end {
-            Timestamp::MAX => events.len(),
-            end => events.rank(end) as usize,
+        let end = match span.is_endless() {
+            true => events.len(),
+            false => events.rank(span.end) as usize,
         };
         let ranked = RankedEvents {
             first,
@@ -70,7 +70,7 @@ fn events(scope: &Scope<'_>) -> Box<dyn RowSource> {
         };
         return event_rows(ranked, known);
     }
-    let is_before_end = |id: &EventId| events.time(*id) < span.end || span.end == Timestamp::MAX;
+    let is_before_end = |id: &EventId| span.is_endless() || events.time(*id) < span.end;
     let ids = events.from_time(span.start).take_while(is_before_end);
     let ids = ids.filter(|&id| chosen.has_event(id));
     event_rows(ids.collect::<Vec<EventId>>(), known)

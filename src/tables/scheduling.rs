@@ -8,7 +8,7 @@ use super::def::{Stored, same};
 use super::items::{Owners, cpu_of};
 use super::rows::ColumnsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
-use crate::base::Timestamp;
+use crate::base::{TimeSpan, Timestamp};
 use crate::event::Interrupt;
 use crate::load::LoadedTrace;
 use crate::query::waker::{Waker, waker_of};
@@ -57,7 +57,7 @@ fn runs(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let mut ids: Vec<u32> = (0..trace.runs.len() as u32).collect();
     ids.retain(|&id| {
         let run = trace.runs.get(RunId(id));
-        let end = run.end.unwrap_or(Timestamp::MAX);
+        let end = run.end.unwrap_or(TimeSpan::ALL.end);
         chosen.has_run(run.cpu, run.thread) && chosen.meets(run.start, end)
     });
     ids.par_sort_by_key(|&id| trace.runs.starts[id as usize]);
@@ -176,7 +176,7 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let mut ids: Vec<u32> = (0..trace.states.len() as u32).collect();
     ids.retain(|&id| {
         let state = trace.states.get(StateId(id));
-        let end = state.end.unwrap_or(Timestamp::MAX);
+        let end = state.end.unwrap_or(TimeSpan::ALL.end);
         if !chosen.has_states_of(state.thread) || !chosen.meets(state.start, end) {
             return false;
         }

@@ -70,8 +70,8 @@ impl Trace {
         let gap = self.gap(id)?;
         let file = self.file_span(id.0, |source| &source.gaps);
         let within = |time: Timestamp| time.max(file.start).min(file.end);
-        let start = within(gap.start);
-        Some(TimeSpan::new(start, within(gap.end).max(start)))
+        let span = gap.span();
+        Some(TimeSpan::new(within(span.start), within(span.end)))
     }
 }
 

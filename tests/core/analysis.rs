@@ -22,10 +22,7 @@ use threadline::query::latency::{Among, PairKey, PairQuery, event_pairs, wakeups
 use threadline::query::wakeup_chain::{ChainEnd, HopKind, MAX_HOPS, chain, chain_at};
 use threadline::trace::{CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace};
 
-const ALWAYS: TimeSpan = TimeSpan {
-    start: Timestamp::MIN,
-    end: Timestamp::MAX,
-};
+const ALWAYS: TimeSpan = TimeSpan::ALL;
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, SystemTime};
 
-use threadline::base::{Job, Timestamp};
+use threadline::base::Job;
 use threadline::export::{self, ExportError, Overwrite, Selection};
 use threadline::load;
 
@@ -206,10 +206,7 @@ fn an_export_of_a_changed_file_keeps_the_old_target() {
     for exporter in export::EXPORTERS {
         let target = folder.path().join("target");
         std::fs::write(&target, "as it was").unwrap();
-        let selection = Selection::range(threadline::base::TimeSpan::new(
-            Timestamp::MIN,
-            Timestamp::MAX,
-        ));
+        let selection = Selection::range(threadline::base::TimeSpan::ALL);
         let job = Job::default();
         match export::run(
             exporter,

@@ -300,7 +300,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
         "no such text at all",
     ] {
         let expression = Expression::parse(text).unwrap();
-        let always = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        let always = TimeSpan::ALL;
         let mut steps = 0;
         let filter = EventFilter {
             expression: Some(expression.clone()),
@@ -333,7 +333,7 @@ fn a_filter_lists_its_events_in_the_order_of_time() {
     let filter = EventFilter {
         expression: Some(expression),
         among: Among::All,
-        span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+        span: TimeSpan::ALL,
     };
     let mut task = Task::default();
     start_filter(&mut task, wake, searched(&loaded), 1, filter).unwrap();
@@ -409,7 +409,7 @@ fn events_of_several_files_are_found_where_they_lie_on_the_axis() {
     let (start, half) = (trace.span.start, Nanos(trace.span.duration().0 / 2));
     let mut counts = Vec::new();
     for span in [
-        TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+        TimeSpan::ALL,
         TimeSpan::new(start, start + half),
         TimeSpan::new(start + half, trace.span.end),
     ] {

@@ -1,6 +1,7 @@
 //! The known durations of slices, computed one by one and without any index.
 
 use threadline::base::Nanos;
+use threadline::event::Gap;
 use threadline::trace::{SliceId, Trace, TrackKind};
 
 /// Returns how long a slice that never ended certainly lasted, in ns; `None` for slices that ended.
@@ -20,7 +21,12 @@ pub fn certain(trace: &Trace, id: SliceId) -> Option<i64> {
     }
     // The last event of a file is in its last nanosecond.
     let mut until = drawn.min(file_end - Nanos(1)).max(slice.start);
-    for gap in trace.gaps.iter().filter(|gap| gap.end > slice.start) {
+    for gap in trace
+        .gaps
+        .iter()
+        .map(Gap::span)
+        .filter(|gap| gap.end > slice.start)
+    {
         until = until.min(gap.start.max(slice.start));
     }
     Some((until - slice.start).0)

@@ -174,11 +174,11 @@ impl FileHistory {
         walk.out.of_row.reserve(trace.rows.len());
         let mut turns = Turns::of(trace.processes);
         for (index, row) in trace.rows.iter().enumerate() {
-            walk.catch_up(row.time, &mut turns);
+            walk.catch_up(Some(row.time), &mut turns);
             let file = walk.row(index as u32, row);
             walk.out.of_row.push(file);
         }
-        walk.catch_up(Timestamp::MAX, &mut turns);
+        walk.catch_up(None, &mut turns);
         for process in walk.holders.left() {
             walk.end(process, None);
         }
@@ -212,8 +212,8 @@ impl FileHistory {
 }
 
 impl Walk<'_> {
-    /// Applies births up to `time`, and ends before it.
-    fn catch_up(&mut self, time: Timestamp, turns: &mut Turns) {
+    /// Applies births up to `time`, and ends before it; `None`: all births and ends.
+    fn catch_up(&mut self, time: Option<Timestamp>, turns: &mut Turns) {
         while let Some(turn) = turns.next_before(time) {
             match turn {
                 Turn::Birth(child) => {

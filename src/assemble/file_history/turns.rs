@@ -37,12 +37,13 @@ impl Turns {
         }
     }
 
-    /// Returns the next birth up to `time` or the next end before it, whichever is earlier; at the end of time all
-    /// ends.
-    pub(super) fn next_before(&mut self, time: Timestamp) -> Option<Turn> {
-        let birth = self.births.get(self.born).filter(|it| it.0 <= time);
+    /// Returns the next birth up to `time` or the next end before it, whichever is earlier; `None`: the next birth or
+    /// end at any time.
+    pub(super) fn next_before(&mut self, time: Option<Timestamp>) -> Option<Turn> {
+        let birth = self.births.get(self.born);
+        let birth = birth.filter(|it| time.is_none_or(|time| it.0 <= time));
         let end = self.ends.get(self.ended);
-        let end = end.filter(|it| it.0 < time || time == Timestamp::MAX);
+        let end = end.filter(|it| time.is_none_or(|time| it.0 < time));
         match (birth, end) {
             (Some(&(born, child)), end) if end.is_none_or(|end| born <= end.0) => {
                 self.born += 1;

@@ -422,12 +422,9 @@ impl<'a> Joined<'a> {
                 event: moves.event(file.event),
                 ..*file
             }));
-        let mut gaps = theirs.gaps.clone();
-        for gap in &mut gaps {
-            gap.start = moves.time(gap.start);
-            gap.end = moves.time(gap.end);
-        }
-        self.trace.gaps.append(&mut gaps);
+        let gaps = theirs.gaps.iter();
+        let gaps = gaps.map(|gap| gap.moved(|time| moves.time(time)));
+        self.trace.gaps.extend(gaps);
         self.trace
             .slices
             .labels

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::base::visible::one_line;
-use crate::base::{Job, TimeSpan, Timestamp};
+use crate::base::{Job, TimeSpan};
 use crate::event::part::ClockUnit;
 use crate::formats::report::Wrote;
 use crate::formats::{HasReport, ReportOptions};
@@ -28,7 +28,7 @@ pub(super) fn write_events(
     for &id in wanted {
         job.advance(1);
         let time = trace.events.time(id);
-        if time < span.start || (time >= span.end && span.end != Timestamp::MAX) {
+        if time < span.start || (time >= span.end && !span.is_endless()) {
             continue;
         }
         let reader = loaded.reader.as_ref();

@@ -26,7 +26,7 @@ impl JsonEvents<'_> {
         let mut count = 0;
         for row in chosen_rows(trace, chosen) {
             let cpu = trace.gap_cpu(GapId(row.row));
-            self.loss(cpu, row.gap.end, row.arguments(0))?;
+            self.loss(cpu, row.gap.span().end, row.arguments(0))?;
             count += 1;
         }
         let counted = Counted::of(trace, chosen);

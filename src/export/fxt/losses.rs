@@ -60,10 +60,10 @@ pub(crate) fn across_end(trace: &Trace, chosen: &Chosen<'_>) -> Vec<Item> {
 }
 
 fn holes(trace: &Trace, chosen: &Chosen<'_>, wants: impl Fn(Timestamp) -> bool) -> Vec<Item> {
-    let rows = chosen_rows(trace, chosen).filter(|it| wants(it.gap.end));
-    let time = |gap: &Gap| gap.end.max(chosen.span.start).min(chosen.span.end);
+    let rows = chosen_rows(trace, chosen).filter(|it| wants(it.gap.span().end));
+    let time = |gap: &Gap| gap.span().end.max(chosen.span.start).min(chosen.span.end);
     // A gap of no length comes after all other items of its time, but a gap of a CPU before the CPU's first event.
-    let order = |gap: &Gap| match gap.start == gap.end && gap.cpu.is_none() {
+    let order = |gap: &Gap| match gap.span().is_empty() && gap.cpu.is_none() {
         true => LAST_ORDER,
         false => 0,
     };

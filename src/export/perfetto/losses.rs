@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
-use crate::event::Gap;
 use crate::export::shared::losses::chosen_rows;
 use crate::trace::GapId;
 
@@ -18,8 +17,8 @@ impl GapEnds {
             let Some(cpu) = context.trace.gap_cpu(GapId(row.row)) else {
                 continue;
             };
-            if row.gap.end != Gap::OPEN_END {
-                ends.entry(cpu.0).or_default().push(row.gap.end.0);
+            if let Some(end) = row.gap.event_after() {
+                ends.entry(cpu.0).or_default().push(end.0);
             }
         }
         for of_cpu in ends.values_mut() {

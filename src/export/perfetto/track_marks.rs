@@ -15,7 +15,6 @@ use super::tracks::{Parent, TrackUuid};
 use super::windows::{Agenda, Buckets};
 use crate::base::strings::exact_text;
 use crate::base::{Maybe, StringId, order};
-use crate::event::Gap;
 use crate::export::ExportError;
 use crate::export::shared::layers::{Layer, Layers};
 use crate::export::shared::losses::chosen_rows;
@@ -493,17 +492,14 @@ fn write_losses(writer: &mut MarkWriter<'_, '_, '_>) -> Result<(), ExportError> 
             continue;
         }
         let track = writer.tracks.named(LOSSES, Parent::Machine(Machine::HOST));
-        let begin = match row.gap.start {
-            Gap::OPEN_START => span.start,
-            start => start,
-        };
+        let begin = row.gap.event_before().unwrap_or(span.start);
         writer.mark(Mark {
             time: begin.0,
             what: What::LossBegins { track },
         })?;
-        if row.gap.end != Gap::OPEN_END {
+        if let Some(end) = row.gap.event_after() {
             writer.mark(Mark {
-                time: row.gap.end.0,
+                time: end.0,
                 what: What::LossEnds { track },
             })?;
         }

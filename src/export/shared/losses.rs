@@ -24,7 +24,8 @@ pub(crate) fn chosen_rows(trace: &Trace, chosen: &Chosen<'_>) -> impl Iterator<I
     let rows = rows.map(|(row, gap)| GapRow { row, gap });
     let is_empty = chosen.span.start >= chosen.span.end;
     rows.filter(move |GapRow { row, gap }| {
-        !is_empty && chosen.meets(gap.start, gap.end) && is_chosen_cpu(trace, chosen, *row, gap)
+        let span = gap.span();
+        !is_empty && chosen.meets(span.start, span.end) && is_chosen_cpu(trace, chosen, *row, gap)
     })
 }
 

@@ -108,14 +108,10 @@ impl<'f> Emitter<'f> {
                 dropped,
             });
         } else {
-            let start = time(LOST_FROM).map_or(Gap::OPEN_START, Timestamp);
-            let end = time(LOST_UNTIL).map_or(Gap::OPEN_END, Timestamp);
-            self.out.columns.gaps.push(Gap {
-                start,
-                end: end.max(start),
-                cpu,
-                lost: count(LOST_COUNT),
-            });
+            let [before, after] = [LOST_FROM, LOST_UNTIL].map(|name| time(name).map(Timestamp));
+            let gap = Gap::between(before, after).on(cpu);
+            let gap = gap.losing(count(LOST_COUNT));
+            self.out.columns.gaps.push(gap);
         }
         self.push(event, Role::Consumed);
     }

@@ -170,14 +170,8 @@ impl LossLine {
     /// Returns the gap of a CPU.
     pub(super) fn gap(&self) -> Option<Gap> {
         let loss = self.loss?;
-        let start = loss.start.map_or(Gap::OPEN_START, Timestamp);
-        let end = loss.end.map_or(Gap::OPEN_END, Timestamp);
-        Some(Gap {
-            start,
-            end: end.max(start),
-            cpu: Some(u32::from(loss.cpu)),
-            lost: loss.lost,
-        })
+        let gap = Gap::between(loss.start.map(Timestamp), loss.end.map(Timestamp));
+        Some(gap.on(Some(u32::from(loss.cpu))).losing(loss.lost))
     }
 }
 
@@ -214,8 +208,8 @@ impl Losses {
         };
         Losses {
             moments,
-            starts: sums(|gap| gap.start),
-            ends: sums(|gap| gap.end),
+            starts: sums(|gap| gap.span().start),
+            ends: sums(|gap| gap.span().end),
         }
     }
 
@@ -253,11 +247,9 @@ mod tests {
 
     #[test]
     fn gaps_between_two_lines_are_summed() {
-        let gap = |cpu, start, end, lost| Gap {
-            start: Timestamp(start),
-            end: Timestamp(end),
-            cpu: Some(cpu),
-            lost,
+        let gap = |cpu, start, end, lost| {
+            let gap = Gap::between(Some(Timestamp(start)), Some(Timestamp(end)));
+            gap.on(Some(cpu)).losing(lost)
         };
         let gaps = [
             gap(0, 10, 20, Some(3)),

@@ -34,9 +34,10 @@ pub(crate) fn settle(
             let later = times.get(index + 1..).unwrap_or(&[]);
             let next = later.iter().flatten().next().map(|time| time.0);
             for gap in &mut part.gaps {
-                gap.start = gap.event_before().or(before).unwrap_or(Gap::OPEN_START);
-                gap.end = gap.event_after().or(next).unwrap_or(Gap::OPEN_END);
-                gap.start = gap.start.min(gap.end);
+                let after = gap.event_after().or(next);
+                let before = gap.event_before().or(before);
+                let before = before.map(|before| after.map_or(before, |after| before.min(after)));
+                *gap = Gap::between(before, after).on(gap.cpu).losing(gap.lost);
             }
             before = own.map(|own| own.1).or(before);
         }
@@ -49,12 +50,8 @@ pub(crate) fn add_overwritten(parts: &mut [&mut LaneColumns], lost: u64) {
     let starts = parts.iter().filter(|part| !part.events.is_empty());
     let first = starts.map(|part| part.events.time(0)).min();
     if let (Some(time), Some(part), 1..) = (first, parts.first_mut(), lost) {
-        part.gaps.push(Gap {
-            start: Gap::OPEN_START,
-            end: time,
-            cpu: None,
-            lost: Some(lost),
-        });
+        part.gaps
+            .push(Gap::between(None, Some(time)).losing(Some(lost)));
     }
 }
 
@@ -63,18 +60,15 @@ mod tests {
     use super::*;
     use crate::event::{KindId, ThreadKey};
 
-    fn part(times: &[i64], gaps: &[(i64, i64)]) -> LaneColumns {
+    fn part(times: &[i64], gaps: &[(Option<i64>, Option<i64>)]) -> LaneColumns {
         let mut part = LaneColumns::new(0);
         for &time in times {
             let _ = part.events.push(time, 0, KindId(0), ThreadKey(1));
         }
         part.gaps = gaps
             .iter()
-            .map(|&(start, end)| Gap {
-                start: Timestamp(start),
-                end: Timestamp(end),
-                cpu: Some(0),
-                lost: None,
+            .map(|&(before, after)| {
+                Gap::between(before.map(Timestamp), after.map(Timestamp)).on(Some(0))
             })
             .collect();
         part
@@ -82,23 +76,25 @@ mod tests {
 
     #[test]
     fn gaps_end_where_the_next_block_of_their_cpu_begins() {
-        let (open, none) = (i64::MAX, i64::MIN);
         let mut all = [
-            part(&[10, 20], &[(20, open)]),
+            part(&[10, 20], &[(Some(20), None)]),
             part(&[], &[]),
-            part(&[50], &[(none, 50)]),
-            part(&[15, 90], &[(none, 15)]),
-            part(&[], &[(none, open)]),
+            part(&[50], &[(None, Some(50))]),
+            part(&[15, 90], &[(None, Some(15))]),
+            part(&[], &[(None, None)]),
             part(&[], &[]),
         ];
         let mut parts: Vec<&mut LaneColumns> = all.iter_mut().collect();
         settle(&mut parts, 3, &Job::default()).unwrap();
-        let gap = |part: usize| (all[part].gaps[0].start.0, all[part].gaps[0].end.0);
-        assert_eq!([gap(0), gap(2)], [(20, 50), (20, 50)]);
+        let gap = |part: usize| {
+            let gap = all[part].gaps[0];
+            [gap.event_before(), gap.event_after()].map(|time| time.map(|time| time.0))
+        };
+        assert_eq!([gap(0), gap(2)], [[Some(20), Some(50)]; 2]);
         // On one CPU nothing was recorded before the gap, on the other nothing after it.
-        assert_eq!([gap(3), gap(4)], [(none, 15), (90, open)]);
+        assert_eq!([gap(3), gap(4)], [[None, Some(15)], [Some(90), None]]);
         // There are only losses, and no time at which to show them.
-        let mut only = part(&[], &[(none, open)]);
+        let mut only = part(&[], &[(None, None)]);
         settle(&mut [&mut only], 1, &Job::default()).unwrap();
         assert!(only.gaps.is_empty());
     }

@@ -48,13 +48,9 @@ impl StatedLoss {
     /// Returns the gap that the event describes.
     #[must_use]
     pub fn gap(self) -> Gap {
-        let start = self.from.map_or(Gap::OPEN_START, Timestamp);
-        Gap {
-            start,
-            end: self.until.map_or(Gap::OPEN_END, Timestamp).max(start),
-            cpu: self.cpu,
-            lost: self.lost,
-        }
+        Gap::between(self.from.map(Timestamp), self.until.map(Timestamp))
+            .on(self.cpu)
+            .losing(self.lost)
     }
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Foun
         let _ = (reader.file()).with_event(data, buffer.page_size, row.place, add);
     }
     for gap in &read.gaps {
-        found.add_hole(gap.end);
+        found.add_hole(gap.span().end);
     }
     found
 }

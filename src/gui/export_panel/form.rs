@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rustc_hash::FxHashSet;
 
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::TimeSpan;
 use crate::export::choices::Choice;
 use crate::export::{EXPORTERS, Exporter};
 use crate::load::LoadedTrace;
@@ -103,7 +103,7 @@ impl Form {
         match (self.range, state.range) {
             (Range::Selected, Some(range)) => range,
             (Range::Visible, _) => state.span,
-            (Range::Selected | Range::Whole, _) => TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+            (Range::Selected | Range::Whole, _) => TimeSpan::ALL,
         }
     }
 
@@ -311,6 +311,7 @@ fn narrow_by_nodes(chosen: &mut Selection, mut open: Vec<&Node>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Timestamp;
 
     #[test]
     fn the_file_is_named_after_the_trace_until_the_user_names_one() {

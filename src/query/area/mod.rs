@@ -21,7 +21,7 @@ pub(crate) mod on_cpu;
 mod source;
 mod tally;
 
-use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::base::{StringId, TimeSpan};
 use crate::event::SliceKind;
 use crate::trace::{
     CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
@@ -62,7 +62,7 @@ impl Area {
     /// Returns the area of all lanes at all times.
     #[must_use]
     pub fn all() -> Area {
-        Area::of(TimeSpan::new(Timestamp::MIN, Timestamp::MAX))
+        Area::of(TimeSpan::ALL)
     }
 
     /// Returns the area of all lanes in a span.

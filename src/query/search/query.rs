@@ -1,7 +1,7 @@
 //! The expression, places, span and limits of a search.
 
 use super::places::Places;
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::TimeSpan;
 use crate::query::expression::Expression;
 
 /// The most results that are kept as a list by default: 24 MB.
@@ -27,7 +27,7 @@ impl Query {
         Query {
             places: Places::usual(&expression),
             expression,
-            span: TimeSpan::new(Timestamp::MIN, Timestamp::MAX),
+            span: TimeSpan::ALL,
             limit: USUAL_LIMIT,
         }
     }

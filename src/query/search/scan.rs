@@ -173,7 +173,7 @@ impl Scan<'_> {
 
     pub(crate) fn is_in_span(&self, item: Item) -> bool {
         let asked = self.query.span;
-        if asked.start == Timestamp::MIN && asked.end == Timestamp::MAX {
+        if asked == TimeSpan::ALL {
             return true;
         }
         item.span(self.trace)

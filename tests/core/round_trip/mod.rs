@@ -423,7 +423,7 @@ fn export_to(folder: &Path, loaded: &LoadedTrace, selection: &Selection) -> Load
 }
 
 fn all_times() -> TimeSpan {
-    TimeSpan::new(Timestamp::MIN, Timestamp::MAX)
+    TimeSpan::ALL
 }
 
 /// The first lines that only one side has, with `-` (source) and `+` (read back).

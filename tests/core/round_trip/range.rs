@@ -144,7 +144,7 @@ fn the_middle_of_every_trace_comes_back() {
         let mut normal = Normal::new(&source);
         normal.cut(&source, span);
         let again = export_to(folder.path(), &source, &Selection::range(span));
-        let all = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
+        let all = TimeSpan::ALL;
         for name in [
             "slices", "instants", "counters", "flows", "runs", "states", "logs", "blobs",
         ] {
@@ -285,7 +285,7 @@ fn a_range_has_as_many_rows_as_its_source() {
             range_count += 1;
             for name in COUNTED {
                 let mut ours = table(&source, name, span);
-                let mut theirs = table(&again, name, TimeSpan::new(Timestamp::MIN, Timestamp::MAX));
+                let mut theirs = table(&again, name, TimeSpan::ALL);
                 if name == "states" {
                     ours = without_unknown_ends(cut(ours, span), span);
                     theirs = without_unknown_ends(cut(theirs, span), span);

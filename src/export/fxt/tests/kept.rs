@@ -1,6 +1,7 @@
 //! Tests of what an export from FXT to FXT keeps, adds at the borders of a range, and leaves out.
 
 use super::*;
+use crate::event::Gap;
 
 /// Returns the number of string records with which a range is written.
 fn string_count(source: &LoadedTrace, selection: &Selection) -> usize {
@@ -284,7 +285,9 @@ fn where_events_were_lost_is_said_again() {
     });
     let holes = |loaded: &LoadedTrace| -> Vec<(i64, i64)> {
         let gaps = loaded.trace.gaps.iter();
-        gaps.map(|gap| (gap.start.0, gap.end.0)).collect()
+        gaps.map(Gap::span)
+            .map(|gap| (gap.start.0, gap.end.0))
+            .collect()
     };
     assert_eq!(holes(&source).len(), 2);
     let (again, summary) = cut(folder.path(), &source, &Selection::all());

@@ -106,12 +106,9 @@ impl Lane {
     #[inline]
     fn lost_before(&mut self, time: i64, cpu: u32) {
         if let Some(lost) = self.lost.take() {
-            self.columns.gaps.push(Gap {
-                start: (self.last_time).map_or(Gap::OPEN_START, |last| Timestamp(last.min(time))),
-                end: Timestamp(time),
-                cpu: Some(cpu),
-                lost,
-            });
+            let start = self.last_time.map(|last| Timestamp(last.min(time)));
+            let gap = Gap::between(start, Some(Timestamp(time))).on(Some(cpu));
+            self.columns.gaps.push(gap.losing(lost));
         }
         self.last_time = Some(time);
     }
@@ -266,12 +263,8 @@ impl<'a> Emitter<'a> {
         let columns = |mut lane: Lane| {
             // The next event of this CPU, if any, is in a later block; see `gaps`.
             if let Some(lost) = lane.lost {
-                lane.columns.gaps.push(Gap {
-                    start: lane.last_time.map_or(Gap::OPEN_START, Timestamp),
-                    end: Gap::OPEN_END,
-                    cpu: lane.cpu,
-                    lost,
-                });
+                let gap = Gap::between(lane.last_time.map(Timestamp), None).on(lane.cpu);
+                lane.columns.gaps.push(gap.losing(lost));
             }
             lane.columns
         };

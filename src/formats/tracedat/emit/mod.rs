@@ -212,15 +212,13 @@ impl<'a> PartPass<'a> {
             } else {
                 Timestamp(self.map.time(page_time))
             };
-            self.columns.gaps.push(Gap {
-                start: self.last_time.map_or(Gap::OPEN_START, Timestamp).min(end),
-                end,
-                cpu: Some(self.cpu),
-                lost: match lost {
-                    Lost::Count(count) => Some(count),
-                    _ => None,
-                },
-            });
+            let start = self.last_time.map(|last| Timestamp(last).min(end));
+            let lost = match lost {
+                Lost::Count(count) => Some(count),
+                _ => None,
+            };
+            let gap = Gap::between(start, Some(end)).on(Some(self.cpu));
+            self.columns.gaps.push(gap.losing(lost));
         }
         if first < count {
             self.last_time = Some(self.columns.events.time(count as u32 - 1).0);
