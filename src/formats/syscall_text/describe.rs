@@ -3,6 +3,7 @@
 use super::dialect::Dialect;
 use super::emit::{CALLS, FirstHalf, SIGNALS, Source, first_half};
 use super::halves::Halves;
+use super::head::Caller;
 use super::line::{Body, classify, strip_open_end};
 use super::prefix::split_prefix;
 use super::values::{outcome, split_call, split_name};
@@ -27,10 +28,9 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
         name,
         category,
         time: event.time,
-        tid: match event.thread {
-            Some(super::head::LONE) | None => 0,
-            Some(thread) => u64::from(thread.0),
-        },
+        tid: (event.thread)
+            .and_then(|thread| Caller::of_key(thread).pid())
+            .map_or(0, u64::from),
         ..EventDetail::default()
     };
     let start = usize::try_from(event.place).unwrap_or(usize::MAX);

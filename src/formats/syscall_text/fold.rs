@@ -10,7 +10,7 @@ use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::forks::LateFork;
 use super::halves::{Half, Halves};
-use super::head::{Head, LONE};
+use super::head::{Caller, Head};
 use super::owners::Owners;
 use super::summary::Summary;
 use crate::event::ThreadKey;
@@ -26,13 +26,13 @@ pub(crate) struct PartStart {
     pub time: TimeState,
     /// Living pids; the most recent one is the last.
     pub owners: Owners,
-    /// Open calls that this part continues or ends: by pid, the offset of the first line. [`LONE`] is [`Found::lone`].
-    pub open: FxHashMap<u32, u64>,
+    /// Open calls that this part continues or ends: the offset of the first line. [`Caller::Lone`] is [`Found::lone`].
+    pub open: FxHashMap<Caller, u64>,
     /// Pids that ended before this part and appear again in it (MINIX).
     pub ended: FxHashSet<u32>,
-    /// Pid of the call that the first line continues, because strace broke the line before it. [`LONE`] is
+    /// Caller of the call that the first line continues, because strace broke the line before it. [`Caller::Lone`] is
     /// [`Found::lone`].
-    pub broken: Option<u32>,
+    pub broken: Option<Caller>,
 }
 
 /// A fork on a single line.
@@ -129,20 +129,19 @@ impl State {
         }
     }
 
-    /// Returns the offset of the first line of `pid`'s open call. Lines without a pid at the start of a part belong to
-    /// the most recent pid before it.
-    fn begun(&self, pid: u32) -> Option<u64> {
+    /// Returns the offset of the first line of `caller`'s open call. Lines without a pid at the start of a part belong
+    /// to the most recent pid before it.
+    fn begun(&self, caller: Caller) -> Option<u64> {
         let open = &self.now.open;
-        let found = open.get(&self.who(pid)).or_else(|| {
-            let is_lone = self.first_pid == Some(pid);
-            is_lone.then(|| open.get(&LONE.0)).flatten()
+        let found = open.get(&self.who(caller)).or_else(|| {
+            let was_lone = self.first_pid.is_some() && self.first_pid == caller.pid();
+            was_lone.then(|| open.get(&Caller::Lone)).flatten()
         });
         found.copied()
     }
 
-    fn who(&self, pid: u32) -> u32 {
-        let owner = self.now.owners.last();
-        owner.filter(|_| pid == LONE.0).unwrap_or(pid)
+    fn who(&self, caller: Caller) -> Caller {
+        Caller::of(caller.pid().or(self.now.owners.last()))
     }
 
     /// Advances the state past the part at `place`, and returns the start of that part.
@@ -166,20 +165,20 @@ impl State {
             }
         }
         self.rests.extend(&summary.rests);
-        for &(pid, rest) in &summary.early_rests {
-            let first = self.begun(pid);
+        for &(caller, rest) in &summary.early_rests {
+            let first = self.begun(caller);
             self.rests.extend(first.map(|first| Half { rest, first }));
         }
         let broken = self.now.broken.filter(|_| summary.begins_with_rest);
-        let first = broken.and_then(|pid| self.begun(pid));
+        let first = broken.and_then(|caller| self.begun(caller));
         self.rests
             .extend(first.map(|first| Half { rest: place, first }));
 
         // A part gets only the open calls that its lines need.
         let early = summary.early_rests.iter().map(|rest| rest.0);
         let asked = early.chain(summary.closed.iter().copied()).chain(broken);
-        let asked = asked.map(|pid| self.who(pid)).chain([LONE.0]);
-        let open = asked.filter_map(|pid| Some((pid, *self.now.open.get(&pid)?)));
+        let asked = asked.map(|caller| self.who(caller)).chain([Caller::Lone]);
+        let open = asked.filter_map(|caller| Some((caller, *self.now.open.get(&caller)?)));
         let ended = self.now.ended.intersection(&summary.banners);
         let start = PartStart {
             place,
@@ -192,16 +191,16 @@ impl State {
         start
     }
 
-    fn move_behind(&mut self, head: &Head, broken: Option<u32>, summary: Summary) {
-        for pid in summary.closed.iter().copied().chain(broken) {
-            let who = self.who(pid);
+    fn move_behind(&mut self, head: &Head, broken: Option<Caller>, summary: Summary) {
+        for caller in summary.closed.iter().copied().chain(broken) {
+            let who = self.who(caller);
             self.now.open.remove(&who);
         }
-        if (self.first_pid).is_some_and(|pid| summary.closed.contains(&pid)) {
-            self.now.open.remove(&LONE.0);
+        if (self.first_pid).is_some_and(|pid| summary.closed.contains(&Caller::Pid(pid))) {
+            self.now.open.remove(&Caller::Lone);
         }
         let begun = summary.open.into_iter();
-        (self.now.open).extend(begun.map(|(pid, begun)| (pid, begun.place)));
+        (self.now.open).extend(begun.map(|(caller, begun)| (caller, begun.place)));
         self.forks.extend(summary.forks);
         self.has_ends |= summary.has_ends;
         self.superseded.extend(summary.superseded);
@@ -237,7 +236,7 @@ impl State {
             forks: self.forks,
             births: self.births,
             halves: Halves::new(self.rests),
-            lone: lone.map_or(LONE, ThreadKey),
+            lone: Caller::of(lone).key(),
             has_ends: self.has_ends,
             is_of_one: self.first_pid.is_none(),
             superseded: self.superseded,

@@ -13,7 +13,48 @@ use crate::base::lines::lines;
 use crate::event::{Coarse, DensitySample, ThreadKey};
 
 /// Key of the thread of lines without a pid, if the text contains no pid.
-pub(crate) const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
+const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
+
+/// The process or thread of a call, as far as the lines up to the call name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Caller {
+    /// The one with this pid.
+    Pid(u32),
+    /// The one whose lines have no pid, because no other was traced yet.
+    Lone,
+}
+
+impl Caller {
+    /// Returns the caller of a line with this pid, if it has one.
+    #[must_use]
+    pub(crate) fn of(pid: Option<u32>) -> Caller {
+        pid.map_or(Caller::Lone, Caller::Pid)
+    }
+
+    /// Returns the pid, if it is named.
+    #[must_use]
+    pub(crate) fn pid(self) -> Option<u32> {
+        match self {
+            Caller::Pid(pid) => Some(pid),
+            Caller::Lone => None,
+        }
+    }
+
+    /// Returns the key of its thread.
+    #[must_use]
+    pub(crate) fn key(self) -> ThreadKey {
+        self.pid().map_or(LONE, ThreadKey)
+    }
+
+    /// Returns the caller with this key.
+    #[must_use]
+    pub(crate) fn of_key(key: ThreadKey) -> Caller {
+        match key {
+            LONE => Caller::Lone,
+            ThreadKey(pid) => Caller::Pid(pid),
+        }
+    }
+}
 
 /// Number of bytes at the start of a text, and of each part, that are read in advance.
 const HEAD_BYTES: usize = 1 << 16;

@@ -21,7 +21,7 @@ use super::clock::Clock;
 use super::dialect::Dialect;
 use super::emit::{self, Source};
 use super::fold::{Found, PartStart, State};
-use super::head::{Head, LONE};
+use super::head::{Caller, Head};
 use super::summary::{Summary, summarise};
 use super::{describe, sniff, values};
 
@@ -161,7 +161,7 @@ impl TextReader {
     pub(super) fn directory(&self) -> Directory {
         let ListedKinds { kinds, strings } = self.kinds.list();
         let threads = vec![ThreadEntry {
-            key: LONE,
+            key: Caller::Lone.key(),
             tid: 0,
             file_key: 0,
             process: None,

@@ -8,7 +8,7 @@ use super::dialect::Dialect;
 use super::durations::{end_of, took_alone};
 use super::forks::{LateFork, fork_result, is_fork, whole_fork};
 use super::halves::Half;
-use super::head::{Head, LONE};
+use super::head::{Caller, Head};
 use super::line::{Banner, Body, attached, classify, continues_call, is_cut_short};
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
@@ -28,26 +28,26 @@ pub struct Summary {
     pub owners: Owners,
     /// Pids that ended in the part.
     pub ended: FxHashSet<u32>,
-    /// Pids with a call that ended in this part but began in an earlier one.
-    pub closed: FxHashSet<u32>,
+    /// Callers whose call ended in this part but began in an earlier one.
+    pub closed: FxHashSet<Caller>,
     /// Lines that continue calls of this part: (place of the line, place of the call's first line).
     pub rests: Vec<Half>,
-    /// Lines that continue calls of earlier parts: (pid, place); the pid is `LONE` if this part contains none before.
-    pub early_rests: Vec<(u32, u64)>,
-    /// Calls that are open at the end of the part, by pid.
-    pub open: FxHashMap<u32, Begun>,
+    /// Lines that continue calls of earlier parts: (caller, place).
+    pub early_rests: Vec<(Caller, u64)>,
+    /// Calls that are open at the end of the part.
+    pub open: FxHashMap<Caller, Begun>,
     /// Forks whose call began in this part and whose result is in a later line of the part.
     pub forks: Vec<LateFork>,
     /// Forks on a single line: (state of the clock, index of the line, child).
     pub births: Vec<(TimeState, u64, u32)>,
-    /// Pid of the call that the next part's first line continues.
-    pub broken: Option<u32>,
+    /// Caller of the call that the next part's first line continues.
+    pub broken: Option<Caller>,
     /// Whether lines report exits.
     pub has_ends: bool,
     /// Leaders that another thread replaced by execve.
     pub superseded: Vec<u32>,
     /// Forks of calls that began before this part: (parent, child).
-    pub early_forks: Vec<(u32, u32)>,
+    pub early_forks: Vec<(Caller, u32)>,
     /// Pids that start in this part with a banner (MINIX).
     pub banners: FxHashSet<u32>,
     /// Pids that strace attached to, and the first pid that it did not attach to.
@@ -114,24 +114,28 @@ pub(crate) fn summarise(
 }
 
 impl Summary {
-    /// Ends the open call of `pid`. Returns its begin, if that is in this part.
-    fn close(&mut self, pid: u32) -> Option<Begun> {
-        let mut begin = self.open.remove(&pid);
-        if begin.is_none() && self.first_pid == Some(pid) {
-            // While it was the only process, its lines had no pid.
-            begin = self.open.remove(&LONE.0);
+    /// Ends the open call of `caller`. Returns its begin, if that is in this part.
+    fn close(&mut self, caller: Caller) -> Option<Begun> {
+        let mut begin = self.open.remove(&caller);
+        if begin.is_none() && self.was_lone(caller) {
+            begin = self.open.remove(&Caller::Lone);
         }
         if begin.is_none() {
-            self.closed.insert(pid);
+            self.closed.insert(caller);
         }
         begin
     }
 
-    /// Notes that the line at `rest` continues the open call of `pid`.
-    fn continues(&mut self, pid: u32, rest: u64) {
-        let begun = self.open.get(&pid).or_else(|| {
-            let is_lone = self.first_pid == Some(pid);
-            is_lone.then(|| self.open.get(&LONE.0)).flatten()
+    /// Returns whether earlier lines of a caller may have no pid: while it was the only process.
+    fn was_lone(&self, caller: Caller) -> bool {
+        self.first_pid.is_some() && self.first_pid == caller.pid()
+    }
+
+    /// Notes that the line at `rest` continues the open call of `caller`.
+    fn continues(&mut self, caller: Caller, rest: u64) {
+        let begun = self.open.get(&caller).or_else(|| {
+            let was_lone = self.was_lone(caller);
+            was_lone.then(|| self.open.get(&Caller::Lone)).flatten()
         });
         match begun {
             Some(begun) => self.rests.push(Half {
@@ -139,13 +143,13 @@ impl Summary {
                 first: begun.place,
             }),
             // After the first line that ends a call of an earlier part, no line can belong to that call.
-            None if !self.closed.contains(&pid) => self.early_rests.push((pid, rest)),
+            None if !self.closed.contains(&caller) => self.early_rests.push((caller, rest)),
             None => {}
         }
     }
 
     /// Reads the line after a line that strace broke.
-    fn broken_rest(&mut self, text: &[u8], owner: u32, place: u64, clock: Clock) {
+    fn broken_rest(&mut self, text: &[u8], owner: Caller, place: u64, clock: Clock) {
         self.continues(owner, place);
         let begin = self.close(owner);
         if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
@@ -214,7 +218,7 @@ impl Summary {
                     self.attached.extend(attached(message));
                 }
                 if is_cut_short(line, dialect) {
-                    self.broken = pid.or(Some(LONE.0));
+                    self.broken = Some(Caller::of(pid));
                 }
                 let is_fork = is_fork(name);
                 let begun = Begun {
@@ -222,15 +226,15 @@ impl Summary {
                     time,
                     is_fork,
                 };
-                self.open.insert(pid.unwrap_or(LONE.0), begun);
+                self.open.insert(Caller::of(pid), begun);
             }
             (Body::Rest { is_open: true, .. }, pid) => {
-                self.continues(pid.unwrap_or(LONE.0), place);
+                self.continues(Caller::of(pid), place);
             }
             (Body::Rest { name, text, .. }, pid) => {
-                let pid = pid.unwrap_or(LONE.0);
-                self.continues(pid, place);
-                let begin = self.close(pid);
+                let caller = Caller::of(pid);
+                self.continues(caller, place);
+                let begin = self.close(caller);
                 if let Some(end) = begin.and_then(|begun| end_of(begun.time, text)) {
                     let _ = self.time.reach(clock, end);
                 }
@@ -239,7 +243,7 @@ impl Summary {
                 {
                     match begin {
                         Some(Begun { place, .. }) => self.forks.push(LateFork { place, child }),
-                        None => self.early_forks.push((pid, child)),
+                        None => self.early_forks.push((caller, child)),
                     }
                 }
             }
@@ -254,12 +258,12 @@ impl Summary {
             (Body::Superseded(old), Some(pid)) => {
                 self.owners.end(old);
                 self.superseded.push(pid);
-                match self.open.remove(&old) {
+                match self.open.remove(&Caller::Pid(old)) {
                     Some(begun) => {
-                        self.open.insert(pid, begun);
+                        self.open.insert(Caller::Pid(pid), begun);
                     }
                     None => {
-                        self.closed.insert(old);
+                        self.closed.insert(Caller::Pid(old));
                     }
                 }
             }
@@ -271,8 +275,8 @@ impl Summary {
                 let Some(pid) = pid else { return };
                 self.owners.end(pid);
                 self.ended.insert(pid);
-                self.open.remove(&pid);
-                self.closed.insert(pid);
+                self.open.remove(&Caller::Pid(pid));
+                self.closed.insert(Caller::Pid(pid));
             }
             _ => {}
         }

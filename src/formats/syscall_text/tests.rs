@@ -1,7 +1,7 @@
 use super::clock::Clock;
 use super::dialect::Dialect;
 use super::forks::LateFork;
-use super::head::LONE;
+use super::head::Caller;
 use super::reader::TextReader;
 use super::sniff;
 use crate::base::{Job, Location, Timestamp};
@@ -485,7 +485,7 @@ fn a_lone_process_says_who_it_is() {
     assert_eq!(alone, ThreadKey(777));
     let text = "strace: Process 5 attached\n[pid     5] brk(NULL) = 1\n[pid 4] brk(0) = 1\n";
     assert_eq!(lone(text), ThreadKey(4));
-    assert_eq!(lone("brk(NULL) = 0x1\n"), LONE);
+    assert_eq!(lone("brk(NULL) = 0x1\n"), Caller::Lone.key());
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::dialect::Dialect;
 use super::durations::took_alone;
 use super::fold::{Found, PartStart};
 use super::forks::LateFork;
-use super::head::{Head, LONE};
+use super::head::{Caller, Head};
 use super::line::{Body, attached, classify, continues_call};
 use super::owners::Owners;
 use super::prefix::split_prefix;
@@ -111,13 +111,13 @@ pub(crate) fn emit<'a>(
 ) -> Result<LaneColumns, ReadError> {
     let lone = found.lone.0;
     let mut open = part.open.clone();
-    if let Some(place) = open.remove(&LONE.0) {
-        open.entry(lone).or_insert(place);
+    if let Some(place) = open.remove(&Caller::Lone) {
+        open.entry(Caller::Pid(lone)).or_insert(place);
     }
+    let pid_of = |caller: Caller| caller.pid().unwrap_or(lone);
     let begun = open
         .into_iter()
-        .map(|(pid, place)| (pid, Begun { place, time: None }));
-    let broken = part.broken;
+        .map(|(caller, place)| (pid_of(caller), Begun { place, time: None }));
     let mut emitter = Emitter {
         source,
         found,
@@ -126,7 +126,7 @@ pub(crate) fn emit<'a>(
         owners: part.owners.clone(),
         open: begun.collect(),
         ended: part.ended.clone(),
-        broken: broken.map(|pid| if pid == LONE.0 { lone } else { pid }),
+        broken: part.broken.map(pid_of),
         taken_over: FxHashMap::default(),
         unmeasured: FxHashMap::default(),
         places: FxHashMap::default(),
