@@ -1,6 +1,22 @@
-//! Sorts nearly sorted rows in place (several CPUs write events slightly out of order), and searches sorted ones.
+//! Sorts nearly sorted rows in place (several CPUs write events slightly out of order), searches sorted ones, and orders
+//! what may have no place.
 
 use std::ops::Range;
+
+/// A place in an order. What has no place comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank<T> {
+    /// At this place.
+    At(T),
+    /// After all that have a place.
+    Last,
+}
+
+impl<T> From<Option<T>> for Rank<T> {
+    fn from(place: Option<T>) -> Rank<T> {
+        place.map_or(Rank::Last, Rank::At)
+    }
+}
 
 /// Returns the first number of `range` for which `is_before` is false, or the end of `range`:
 /// [`slice::partition_point`] for numbers.

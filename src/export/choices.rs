@@ -1,5 +1,6 @@
 //! The parts of a trace that can be chosen for an export, by the names that people see.
 
+use crate::base::order::Rank;
 use crate::tables::items::track_name;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
@@ -34,15 +35,14 @@ pub(crate) struct ChoiceRow {
 /// process.
 #[must_use]
 pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
-    let mut rows: Vec<(usize, ChoiceRow)> = Vec::new();
-    let group = |process: Option<ProcessId>| process.map_or(usize::MAX, |id| id.0 as usize);
-    for (index, process) in trace.processes.iter().enumerate() {
+    let mut rows: Vec<(Rank<ProcessId>, ChoiceRow)> = Vec::new();
+    for (id, process) in (0..).map(ProcessId).zip(&trace.processes) {
         let row = ChoiceRow {
-            choice: Choice::Process(ProcessId(index as u32)),
+            choice: Choice::Process(id),
             name: trace.text(process.name).into_owned(),
             note: format!("process {}", process.pid),
         };
-        rows.push((index, row));
+        rows.push((Rank::At(id), row));
     }
     for (index, thread) in trace.threads.iter().enumerate().skip(1) {
         let id = ThreadId(index as u32);
@@ -51,7 +51,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
             name: trace.thread_name(id).into_owned(),
             note: format!("thread {}", thread.tid),
         };
-        rows.push((group(thread.process), row));
+        rows.push((thread.process.into(), row));
     }
     for (index, track) in trace.tracks.iter().enumerate() {
         let id = TrackId(index as u32);
@@ -64,7 +64,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
             name: track_name(trace, id).into_owned(),
             note: note.to_owned(),
         };
-        rows.push((group(process), row));
+        rows.push((process.into(), row));
     }
     for (index, cpu) in trace.cpus.iter().enumerate() {
         let row = ChoiceRow {
@@ -72,7 +72,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
             name: format!("CPU {}", cpu.number),
             note: "CPU track".to_owned(),
         };
-        rows.push((usize::MAX, row));
+        rows.push((Rank::Last, row));
     }
     for (index, track) in trace.counters.tracks.iter().enumerate() {
         let process = match track.scope {
@@ -85,9 +85,9 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
             name: trace.text(track.name).into_owned(),
             note: "counter".to_owned(),
         };
-        rows.push((group(process), row));
+        rows.push((process.into(), row));
     }
-    rows.sort_by_key(|(group, _)| *group);
+    rows.sort_by_key(|(process, _)| *process);
     rows.into_iter().map(|(_, row)| row).collect()
 }
 

@@ -4,6 +4,7 @@ use super::heights::{LegibleRows, lanes_at};
 use super::layout::Layout;
 use super::outline::{Node, count_tracks};
 use super::row::{Fold, LaneKind, Row, RowKey};
+use crate::base::order::Rank;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -158,7 +159,7 @@ impl<'a> Flat<'a> {
         };
         let place: FxHashMap<RowKey, usize> = order.iter().copied().zip(0..).collect();
         let mut sorted: Vec<&'a Node> = nodes.iter().collect();
-        sorted.sort_by_key(|node| place.get(&node.key).copied().unwrap_or(usize::MAX));
+        sorted.sort_by_key(|node| Rank::from(place.get(&node.key)));
         for node in sorted {
             self.add(node, depth, passed);
         }

@@ -38,7 +38,7 @@ impl Layout {
         let parent = first.and_then(|key| self.group_of(key));
         let is_first = |member: &Member| member.key == first;
         let place = parent.and_then(|group| group.members.iter().position(is_first));
-        let (parent, place) = (parent.map(|it| it.id), place.unwrap_or(usize::MAX));
+        let parent = parent.map(|it| it.id);
         let keys = members.iter().filter_map(|member| member.key);
         let tops: Vec<RowKey> = keys.filter_map(|key| outline.top_of(key)).collect();
         for member in &members {
@@ -51,7 +51,8 @@ impl Layout {
         });
         // A group made of members of another group stays inside that group.
         if let Some(parent) = self.groups.iter_mut().find(|it| Some(it.id) == parent) {
-            let at = place.min(parent.members.len());
+            let last = parent.members.len();
+            let at = place.map_or(last, |place| place.min(last));
             let member = Member {
                 key: Some(RowKey::Made(id)),
                 path: Vec::new(),

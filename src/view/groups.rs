@@ -4,6 +4,7 @@
 
 use super::outline::{Node, Outline};
 use super::row::RowKey;
+use crate::base::order::Rank;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -54,12 +55,12 @@ impl Outline {
             .flat_map(|group| group.members.iter().filter_map(|member| member.key))
             .filter(|key| matches!(key, RowKey::Made(_)))
             .collect();
-        let mut made: Vec<(usize, Node)> = Vec::new();
+        let mut made: Vec<(Rank<usize>, Node)> = Vec::new();
         for group in groups {
             let key = RowKey::Made(group.id);
             // Groups that contain each other in a circle are drawn at the top level.
             if !inner.contains(&key) || is_in_circle(groups, group.id) {
-                let mut place = usize::MAX;
+                let mut place = Rank::Last;
                 let node = node_of(group, groups, &mut wanted, &places, &mut place, 0);
                 // A group stays invisible until the trace has one of its tracks: a trace that grows may get it later.
                 if !node.children.is_empty() {
@@ -69,7 +70,7 @@ impl Outline {
         }
         made.sort_by_key(|(place, _)| *place);
         for (place, node) in made.into_iter().rev() {
-            let at = left.partition_point(|other| *other < place);
+            let at = left.partition_point(|other| Rank::At(*other) < place);
             self.nodes.insert(at, node);
         }
         self
@@ -130,7 +131,7 @@ fn node_of(
     groups: &[TrackGroup],
     wanted: &mut FxHashMap<RowKey, Option<Node>>,
     places: &FxHashMap<RowKey, usize>,
-    place: &mut usize,
+    place: &mut Rank<usize>,
     depth: usize,
 ) -> Node {
     let mut children = Vec::new();
@@ -144,7 +145,7 @@ fn node_of(
         if let Some(inner) = inner {
             children.push(node_of(inner, groups, wanted, places, place, depth + 1));
         } else if let Some(node) = wanted.get_mut(&key).and_then(Option::take) {
-            *place = (*place).min(places.get(&key).copied().unwrap_or(usize::MAX));
+            *place = (*place).min(places.get(&key).copied().into());
             children.push(node);
         }
     }

@@ -2,6 +2,7 @@
 
 use super::outline::{Node, Outline};
 use super::rows::{RowKey, RowKind};
+use crate::base::order::Rank;
 use rustc_hash::FxHashMap;
 
 /// A node's index among its siblings, and whether it was open initially.
@@ -56,17 +57,17 @@ fn keep(nodes: &mut Vec<Node>, places: &FxHashMap<RowKey, Place>) {
         })
     };
     let mut last = 0;
-    let mut sorted: Vec<((usize, usize), Node)> = Vec::with_capacity(nodes.len());
+    let mut sorted: Vec<([Rank<usize>; 2], Node)> = Vec::with_capacity(nodes.len());
     for (at, node) in std::mem::take(nodes).into_iter().enumerate() {
         let is_group = matches!(node.kind, RowKind::Group | RowKind::Source(_));
         let key = match place_of(&node) {
             Some(place) => {
                 last = place + 1;
-                (place, usize::MAX)
+                [Rank::At(place), Rank::Last]
             }
             // Right after the node it comes after now.
-            None if is_group => (last, at),
-            None => (usize::MAX, at),
+            None if is_group => [last, at].map(Rank::At),
+            None => [Rank::Last, Rank::At(at)],
         };
         sorted.push((key, node));
     }
