@@ -97,11 +97,18 @@ pub(crate) struct LabelTable {
     all: Numbered<PairedLabel>,
     /// Labels pair if their families are equal, and their keys or, without a key, their names. In families whose ends
     /// close any begin, all labels are one pair.
-    pair_ids: ByString<(Family, u64), PairNumber>,
+    pair_ids: ByString<PairKey, PairNumber>,
     /// The key of each pair.
     pair_keys: Vec<u64>,
     /// The family of each pair.
     pair_families: Vec<Family>,
+}
+
+/// What labels of one pair have in common besides their name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct PairKey {
+    family: Family,
+    key: u64,
 }
 
 impl LabelTable {
@@ -127,7 +134,13 @@ impl LabelTable {
             let most = strings.0.streak_from(label.name.0 as usize, most);
             let paired = PairedLabel {
                 label: shown,
-                pair: self.pair(paired_name, (label.family, label.key)),
+                pair: self.pair(
+                    paired_name,
+                    PairKey {
+                        family: label.family,
+                        key: label.key,
+                    },
+                ),
             };
             let (id, count) = self.all.add(paired, most);
             ids.push_streak(LabelId(id), count);
@@ -135,12 +148,12 @@ impl LabelTable {
         ids
     }
 
-    fn pair(&mut self, name: StringId, key: (Family, u64)) -> PairNumber {
+    fn pair(&mut self, name: StringId, key: PairKey) -> PairNumber {
         self.pair_ids.get(name, key).unwrap_or_else(|| {
             let new = PairNumber(self.pair_keys.len() as u32);
             self.pair_ids.set(name, key, new);
-            self.pair_keys.push(key.1);
-            self.pair_families.push(key.0);
+            self.pair_keys.push(key.key);
+            self.pair_families.push(key.family);
             new
         })
     }

@@ -119,7 +119,10 @@ fn name_parts(nodes: &mut [(NodeId, Node)]) {
         return;
     }
     let headings = headings(nodes);
-    let tabs: Vec<Rect> = nodes.iter().filter_map(tab_place).collect();
+    let tabs: Vec<Rect> = nodes
+        .iter()
+        .filter_map(|(_, node)| tab_place(node))
+        .collect();
     let parents = parents(nodes);
     for at in nameless {
         let window = window_above(nodes, &parents, at);
@@ -158,7 +161,7 @@ fn name_parts(nodes: &mut [(NodeId, Node)]) {
 }
 
 /// Returns the rectangle of a toggle button; tabs are such buttons.
-fn tab_place((_, node): &(NodeId, Node)) -> Option<Rect> {
+fn tab_place(node: &Node) -> Option<Rect> {
     let is_tab = node.role() == Role::Button && node.toggled().is_some();
     node.bounds().filter(|_| is_tab)
 }

@@ -91,6 +91,23 @@ fn in_units(nanos: i64, unit: u32) -> u32 {
     u32::try_from(nanos.saturating_add(half) >> unit).unwrap_or(u32::MAX)
 }
 
+/// The time from the start of an item, or of the first item of an entry, to the end of the last, in ns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    /// The start.
+    pub start: i64,
+    /// The end.
+    pub end: i64,
+}
+
+impl Extent {
+    /// Returns its duration in ns.
+    #[inline]
+    pub(crate) fn length(self) -> i64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
 impl Level {
     /// Returns the start of entry `at` of the row, in ns.
     #[inline]
@@ -102,30 +119,29 @@ impl Level {
         }
     }
 
-    /// Returns the start and end of entry `at` of the row, in ns.
+    /// Returns the start and end of entry `at` of the row.
     #[inline]
     #[must_use]
-    pub(crate) fn span(&self, row: &impl Row, at: usize) -> (i64, i64) {
+    pub(crate) fn extent(&self, row: &impl Row, at: usize) -> Extent {
         match (self.starts.get(at), self.lengths.get(at)) {
-            (Some(&start), Some(&length)) if length < u32::MAX => {
-                (start, start + i64::from(length))
-            }
+            (Some(&start), Some(&length)) if length < u32::MAX => Extent {
+                start,
+                end: start + i64::from(length),
+            },
             _ => {
                 let (entry, next) = (self.entries[at], self.entries[at + 1]);
-                (row.start(entry.first), row.end(next.first - 1))
+                Extent {
+                    start: row.start(entry.first),
+                    end: row.end(next.first - 1),
+                }
             }
         }
     }
 
-    /// Returns the durations of entry `at` of the row by part, in ns; `span` is what [`Level::span`] returns for it.
+    /// Returns the durations of entry `at` of the row by part, in ns; `extent` is what [`Level::extent`] returns for it.
     #[inline]
     #[must_use]
-    pub(crate) fn times(
-        &self,
-        row: &impl Row,
-        at: usize,
-        (start, end): (i64, i64),
-    ) -> [i64; PARTS] {
+    pub(crate) fn times(&self, row: &impl Row, at: usize, extent: Extent) -> [i64; PARTS] {
         let unit = unit_of(self.shift);
         let nanos = |sum: u32| i64::from(sum) << unit;
         let mut times = [0; PARTS];
@@ -133,7 +149,7 @@ impl Level {
         if next.first - entry.first == 1 {
             // It may be longer than 32 bits hold.
             if let Some(time) = times.get_mut(row.part(entry.label)) {
-                *time = end.saturating_sub(start);
+                *time = extent.length();
             }
             return times;
         }
@@ -451,7 +467,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftL
         false => sum,
     };
     for (at, &lead) in finer.leads.iter().enumerate() {
-        let (start, end) = finer.level.span(row, at);
+        let Extent { start, end } = finer.level.extent(row, at);
         let length = end.saturating_sub(start);
         let pair = &finer.level.entries[at..at + 2];
         let is_one = pair[1].first - pair[0].first == 1;
@@ -530,7 +546,7 @@ mod tests {
             assert_eq!(level.entries.last().map(|entry| entry.first), Some(5000));
             let runs = 0..level.entries.len() - 1;
             let sum: i64 = runs
-                .map(|at| level.times(&row, at, level.span(&row, at))[0])
+                .map(|at| level.times(&row, at, level.extent(&row, at))[0])
                 .sum();
             assert_eq!(sum, busy);
             for pair in level.entries.windows(2) {
@@ -594,7 +610,7 @@ mod tests {
                 for at in 0..level.entries.len() - 1 {
                     for (sum, time) in
                         sums.iter_mut()
-                            .zip(level.times(&row, at, level.span(&row, at)))
+                            .zip(level.times(&row, at, level.extent(&row, at)))
                     {
                         *sum += time;
                     }

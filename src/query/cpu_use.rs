@@ -42,24 +42,3 @@ pub fn cpu_use(
         .map(|share| share.min(1.0) as f32)
         .collect()
 }
-
-/// Returns the mean of [`cpu_use`] of several CPUs.
-#[must_use]
-pub fn mean_use(
-    trace: &Trace,
-    index: &Index,
-    cpus: &[CpuId],
-    span: TimeSpan,
-    columns: usize,
-) -> Vec<f32> {
-    let mut mean = vec![0.0; columns];
-    for &cpu in cpus {
-        for (sum, share) in mean
-            .iter_mut()
-            .zip(cpu_use(trace, index, cpu, span, columns))
-        {
-            *sum += share / cpus.len() as f32;
-        }
-    }
-    mean
-}

@@ -22,6 +22,15 @@ pub struct ProbeTable {
     pub pairs: Vec<ProbePair>,
 }
 
+/// The name of a probe.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ProbeKey {
+    /// The group of its event.
+    pub group: String,
+    /// Its event.
+    pub event: String,
+}
+
 /// A probe's event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProbeRow {
@@ -48,6 +57,21 @@ pub struct ProbeRow {
 }
 
 impl ProbeRow {
+    /// Returns the probe's name.
+    #[must_use]
+    pub(crate) fn key(&self) -> ProbeKey {
+        ProbeKey {
+            group: self.group.clone(),
+            event: self.event.clone(),
+        }
+    }
+
+    /// Returns whether the probe has this name.
+    #[must_use]
+    pub(crate) fn has_key(&self, key: &ProbeKey) -> bool {
+        self.group == key.group && self.event == key.event
+    }
+
     /// Returns whether the probe is an entry, a return or an event, by its definition or by the trace.
     #[must_use]
     pub fn sort(&self, table: &ProbeTable) -> Option<ProbeSort> {
@@ -403,10 +427,18 @@ fn events_of_kinds(trace: &Trace, job: &Job) -> Result<Vec<EventsOfKind>, Cancel
 }
 
 /// Returns the events of these kinds in time order, at most `most`.
-#[must_use]
-pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
+///
+/// # Errors
+/// If the job is cancelled.
+pub fn events_of(
+    trace: &Trace,
+    kinds: &[KindId],
+    most: usize,
+    job: &Job,
+) -> Result<Vec<EventId>, Cancelled> {
     let mut found = Vec::new();
     for segment in trace.events.segments() {
+        job.check()?;
         for index in 0..segment.columns.len() as u32 {
             if kinds.contains(&segment.kind(index)) {
                 found.push((segment.time(index), EventId(segment.first + index)));
@@ -415,7 +447,7 @@ pub fn events_of(trace: &Trace, kinds: &[KindId], most: usize) -> Vec<EventId> {
     }
     found.sort_unstable();
     found.truncate(most);
-    found.into_iter().map(|(_, id)| id).collect()
+    Ok(found.into_iter().map(|(_, id)| id).collect())
 }
 
 /// Returns the item to select for an event of a probe: the slice that the event begins or ends, if there is one on its

@@ -45,6 +45,23 @@ pub(crate) struct Pump<'a> {
     pub shared: &'a Shared,
 }
 
+/// The two ends of the pipe through which pages are moved.
+struct Pipe {
+    /// Pages are moved out of this end.
+    out_of: OwnedFd,
+    /// Pages are moved into this end.
+    into: OwnedFd,
+}
+
+impl Pipe {
+    fn new() -> std::io::Result<Pipe> {
+        let (out_of, into) = pipe_with(PipeFlags::CLOEXEC)?;
+        // If the pipe stays smaller, moving is only slower.
+        let _smaller = fcntl_setpipe_size(&into, PIPE_BYTES);
+        Ok(Pipe { out_of, into })
+    }
+}
+
 /// Waits until a CPU's buffer is as full as `buffer_percent` requires, at most [`TAKEN_EVERY`].
 pub(crate) fn wait_for_pages(pages: &File) {
     let mut fds = [PollFd::new(pages, PollFlags::IN)];
@@ -97,13 +114,11 @@ impl Pump<'_> {
     }
 
     fn run_kernel(&self, pages: &File) -> std::io::Result<u64> {
-        let (pipe, into_pipe) = pipe_with(PipeFlags::CLOEXEC)?;
-        // If the pipe stays smaller, moving is only slower.
-        let _smaller = fcntl_setpipe_size(&into_pipe, PIPE_BYTES);
+        let pipe = Pipe::new()?;
         let mut at = 0_u64;
         loop {
             let is_last = self.shared.is_stopping.load(Ordering::Acquire);
-            let moved = self.take_full_pages(pages, (&pipe, &into_pipe), &mut at);
+            let moved = self.take_full_pages(pages, &pipe, &mut at);
             let moved = moved.and_then(|()| match is_last || self.is_eager {
                 true => self.take_rest(pages, &mut at),
                 false => Ok(()),
@@ -123,15 +138,10 @@ impl Pump<'_> {
     }
 
     /// Moves all full pages.
-    fn take_full_pages(
-        &self,
-        pages: &File,
-        (pipe, into_pipe): (&OwnedFd, &OwnedFd),
-        at: &mut u64,
-    ) -> std::io::Result<()> {
+    fn take_full_pages(&self, pages: &File, pipe: &Pipe, at: &mut u64) -> std::io::Result<()> {
         let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
         loop {
-            let mut left = match splice(pages, None, into_pipe, None, PIPE_BYTES, flags) {
+            let mut left = match splice(pages, None, &pipe.into, None, PIPE_BYTES, flags) {
                 Ok(0) | Err(Errno::AGAIN | Errno::INTR) => return Ok(()),
                 // The CPU is offline, or its buffer was never allocated.
                 Err(Errno::NODEV | Errno::INVAL) => return Ok(()),
@@ -139,7 +149,14 @@ impl Pump<'_> {
                 Err(error) => return Err(error.into()),
             };
             while left > 0 {
-                let moved = splice(pipe, None, self.out, Some(at), left, SpliceFlags::MOVE)?;
+                let moved = splice(
+                    &pipe.out_of,
+                    None,
+                    self.out,
+                    Some(at),
+                    left,
+                    SpliceFlags::MOVE,
+                )?;
                 left = left.saturating_sub(moved.max(1));
                 self.shared.bytes.fetch_add(moved as u64, Ordering::Relaxed);
             }

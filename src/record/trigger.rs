@@ -43,6 +43,9 @@ struct FormatText {
     text: Vec<u8>,
 }
 
+/// Whole pages, oldest first, by CPU.
+type PagesByCpu = BTreeMap<u32, Vec<u8>>;
+
 /// A search for an expression in new pages.
 pub(crate) struct Trigger {
     query: Query,
@@ -99,7 +102,7 @@ impl Trigger {
         };
         // A file without pages but with all formats: a name that is unknown in it can never match.
         let all: Vec<u16> = trigger.formats.keys().copied().collect();
-        trigger.search(&trigger.small_file(&[], &all))?;
+        trigger.search(&trigger.small_file(&PagesByCpu::new(), &all))?;
         trigger.spent = Duration::ZERO;
         Ok(trigger)
     }
@@ -113,16 +116,16 @@ impl Trigger {
         self.carried
             .retain(|(taken, _)| start.duration_since(*taken) <= CARRIED);
         self.carried.push((start, fresh));
-        let mut by_cpu: BTreeMap<u32, Vec<u8>> = BTreeMap::new();
+        let mut by_cpu = PagesByCpu::new();
         for cpu in self.carried.iter().flat_map(|(_, pages)| pages) {
             by_cpu
                 .entry(cpu.cpu)
                 .or_default()
                 .extend_from_slice(&cpu.pages);
         }
-        let pages: Vec<(u32, Vec<u8>)> = by_cpu.into_iter().collect();
-        let ids = self.ids_in(&pages);
-        let is_match = self.search(&self.small_file(&pages, &ids)).unwrap_or(false);
+        let ids = self.ids_in(&by_cpu);
+        let is_match = self.search(&self.small_file(&by_cpu, &ids));
+        let is_match = is_match.unwrap_or(false);
         if is_match {
             self.carried.clear();
         }
@@ -147,18 +150,18 @@ impl Trigger {
     }
 
     /// Returns the ids of all events in the pages.
-    fn ids_in(&self, pages: &[(u32, Vec<u8>)]) -> Vec<u16> {
+    fn ids_in(&self, pages: &PagesByCpu) -> Vec<u16> {
         match NATIVE {
             Endian::Little => self.ids_as::<crate::base::Little>(pages),
             Endian::Big => self.ids_as::<crate::base::Big>(pages),
         }
     }
 
-    fn ids_as<E: ByteOrder>(&self, pages: &[(u32, Vec<u8>)]) -> Vec<u16> {
+    fn ids_as<E: ByteOrder>(&self, pages: &PagesByCpu) -> Vec<u16> {
         let mut is_there = vec![false; 1 << 16];
         for page in pages
-            .iter()
-            .flat_map(|(_, it)| it.chunks(self.page_size as usize))
+            .values()
+            .flat_map(|it| it.chunks(self.page_size as usize))
         {
             let Some(head) = read_head::<E>(page, self.layout) else {
                 continue;
@@ -177,7 +180,7 @@ impl Trigger {
     }
 
     /// Returns a trace.dat with these pages, and the formats of the events with these ids.
-    fn small_file(&self, pages: &[(u32, Vec<u8>)], ids: &[u16]) -> Vec<u8> {
+    fn small_file(&self, pages: &PagesByCpu, ids: &[u16]) -> Vec<u8> {
         let mut systems: BTreeMap<&str, Vec<&[u8]>> = BTreeMap::new();
         for format in ids.iter().filter_map(|id| self.formats.get(id)) {
             systems
@@ -233,7 +236,7 @@ impl Trigger {
         let mut file = plan.start;
         for buffer in plan.buffers {
             file.extend(buffer.head);
-            for (place, (_, pages)) in buffer.cpus.iter().zip(pages) {
+            for (place, pages) in buffer.cpus.iter().zip(pages.values()) {
                 file.resize(place.offset as usize, 0);
                 file.extend_from_slice(pages);
             }

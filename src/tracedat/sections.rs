@@ -167,11 +167,6 @@ impl OptionList {
         self.push(id, &data);
     }
 
-    /// Adds an option that is a number of 4 bytes.
-    pub fn push_u32(&mut self, id: u16, number: u32) {
-        self.out.u16(id).u32(4).u32(number);
-    }
-
     /// Adds an option that is a number of 8 bytes, such as the file offset of a section.
     pub fn push_u64(&mut self, id: u16, number: u64) {
         self.out.u16(id).u32(8).u64(number);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::corpus::corpus;
 use threadline::base::Job;
-use threadline::event::Value;
+use threadline::event::{KindId, Value};
 use threadline::load::LoadedTrace;
 use threadline::load::together::open_together;
 use threadline::probes::{self, Command, ProbeSet};
@@ -22,6 +22,10 @@ fn open(names: &[&str]) -> LoadedTrace {
 fn table_of(loaded: &LoadedTrace, set: Option<&ProbeSet>) -> ProbeTable {
     let reader = Some(loaded.reader.as_ref());
     table(&loaded.trace, reader, set, &Job::default()).unwrap()
+}
+
+fn first_of(loaded: &LoadedTrace, kinds: &[KindId]) -> EventId {
+    events_of(&loaded.trace, kinds, 1, &Job::default()).unwrap()[0]
 }
 
 /// The fields of an event as they are shown.
@@ -93,7 +97,7 @@ fn definitions_and_profile_beside_a_trace_are_attached_to_it() {
         114
     );
 
-    let event = events_of(&loaded.trace, &row("open_in").kinds, 1)[0];
+    let event = first_of(&loaded, &row("open_in").kinds);
     let fields = shown(&loaded, event);
     let field = |name: &str| &fields.iter().find(|it| it.0 == name).unwrap().1;
     assert_eq!(field("dfd"), "-100", "s32");
@@ -102,7 +106,7 @@ fn definitions_and_profile_beside_a_trace_are_attached_to_it() {
         "0x2a",
         "a machine word is shown in hexadecimal"
     );
-    let event = events_of(&loaded.trace, &row("read_in").kinds, 1)[0];
+    let event = first_of(&loaded, &row("read_in").kinds);
     let fields = shown(&loaded, event);
     let field = |name: &str| &fields.iter().find(|it| it.0 == name).unwrap().1;
     assert!(field("buf").starts_with("0x"), "{fields:?}");
@@ -130,12 +134,12 @@ fn definitions_make_the_arguments_of_text_traces_readable() {
     assert_eq!(all.pairs.len(), 1);
     let entry = &all.rows[0];
     assert_eq!(entry.event, "myprobe");
-    let fields = shown(&loaded, events_of(&loaded.trace, &entry.kinds, 1)[0]);
+    let fields = shown(&loaded, first_of(&loaded, &entry.kinds));
     assert!(
         fields.contains(&("flags".to_owned(), "0x8000".to_owned())),
         "{fields:?}"
     );
-    let back = shown(&loaded, events_of(&loaded.trace, &all.rows[1].kinds, 1)[0]);
+    let back = shown(&loaded, first_of(&loaded, &all.rows[1].kinds));
     assert!(
         back.contains(&("$retval".to_owned(), "0xfffffffffffffffe".to_owned())),
         "{back:?}"

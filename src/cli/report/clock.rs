@@ -80,15 +80,25 @@ pub(super) fn is_aligned(matches: &ArgMatches) -> bool {
     matches.get_flag("align-ts") && !matches.get_flag("raw-ts")
 }
 
+/// A file whose times are checked.
+pub(super) struct Checked<'a> {
+    pub file: &'a File,
+    pub path: &'a Path,
+    /// The options with which its events were printed.
+    pub options: &'a ReportOptions,
+}
+
 /// If the user asked for it, warns of each event whose time is before that of the previous event on its CPU.
-pub(super) fn check<'a>(
-    matches: &ArgMatches,
-    files: impl Iterator<Item = (&'a File, &'a Path, &'a ReportOptions)>,
-) {
+pub(super) fn check<'a>(matches: &ArgMatches, files: impl Iterator<Item = Checked<'a>>) {
     if !matches.get_flag("ts-check") {
         return;
     }
-    for (file, path, options) in files {
+    for Checked {
+        file,
+        path,
+        options,
+    } in files
+    {
         let steps = file.report().map(|report| report.steps_back(options));
         let steps = steps.unwrap_or_default();
         let path = path.display();

@@ -464,10 +464,12 @@ fn print_exact(
         .collect();
     print_lines(reports, &own, job)?;
     let checked = files.iter().zip(paths.iter()).zip(&own);
-    clock::check(
-        matches,
-        checked.map(|((file, path), own)| (file, path.as_path(), own)),
-    );
+    let checked = checked.map(|((file, path), options)| clock::Checked {
+        file,
+        path,
+        options,
+    });
+    clock::check(matches, checked);
     for selection in files.iter().filter_map(File::selection) {
         filters.warn_of_unmet(selection);
     }

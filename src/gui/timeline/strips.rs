@@ -189,6 +189,13 @@ pub(super) struct Strip<'a> {
     stacked: Option<i64>,
 }
 
+/// The edges of a bar, as positions in columns.
+#[derive(Clone, Copy, Debug)]
+struct Edges {
+    from: f64,
+    until: f64,
+}
+
 /// Maps the blocks of a lane to columns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Columns {
@@ -267,7 +274,10 @@ impl<'a> Strip<'a> {
             let (from, until) = (position(block.start), position(block.end));
             if columns.is_bar(block) {
                 afar.bar(block, from, until, |column| self.stack(&column, &mut color));
-                let edges = (from.clamp(first, last), until.clamp(first, last));
+                let edges = Edges {
+                    from: from.clamp(first, last),
+                    until: until.clamp(first, last),
+                };
                 let width = self.bar(block, edges, columns, color(block), fading);
                 if width >= columns.wide_from {
                     wide.push(*block);
@@ -283,15 +293,15 @@ impl<'a> Strip<'a> {
     fn bar(
         &mut self,
         block: &Block,
-        (from, until): (f64, f64),
+        edges: Edges,
         columns: &Columns,
         fill: Color32,
         fading: &Fading<'_>,
     ) -> usize {
         // (Through integers: rounding a float is a slow function call.)
         let column = |position: f64| ((position + 0.5).max(0.0) as usize).min(self.columns);
-        let from = column(from);
-        let to = column(until).max(from + 1);
+        let from = column(edges.from);
+        let to = column(edges.until).max(from + 1);
         let width = to - from;
         let gap = usize::from(to - from > columns.gap_from);
         // A column that is coarser than the data was painted together with the start of this bar.

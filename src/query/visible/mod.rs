@@ -15,7 +15,7 @@ mod summary;
 use crate::base::TimeSpan;
 use crate::base::order::first_not;
 use crate::index::Index;
-use crate::index::lod::{Level, Lod, PARTS, Row};
+use crate::index::lod::{Extent, Level, Lod, PARTS, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
 use crate::query::jobs::Job;
 use crate::trace::slices::SliceRow;
@@ -89,7 +89,7 @@ fn has_long<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, least: i64) -> b
         .take_while(|&at| level.start(row, at) < span.end.0)
         .any(|at| {
             let is_one = level.entries[at + 1].first - level.entries[at].first == 1;
-            let (start, end) = level.span(row, at);
+            let Extent { start, end } = level.extent(row, at);
             is_one && is_long(start, end)
         })
 }
@@ -215,7 +215,7 @@ fn blocks<R: Row>(
             let after = first_where(runs.len(), |at| level.start(row, at) > span.start.0);
             for at in after.saturating_sub(1)..runs.len() {
                 let (entry, next) = (entries[at], entries[at + 1]);
-                let (start, end) = level.span(row, at);
+                let extent @ Extent { start, end } = level.extent(row, at);
                 if start >= span.end.0 {
                     break;
                 }
@@ -223,7 +223,7 @@ fn blocks<R: Row>(
                     continue;
                 }
                 let count = next.first - entry.first;
-                joiner.push(entry_piece(row, level, at, count, (start, end)));
+                joiner.push(entry_piece(row, level, at, count, extent));
             }
         }
         None if row.has_only_points() => walk_points(row, span, &mut joiner),
@@ -266,20 +266,22 @@ fn walk_items<R: Row>(row: &R, lod: Option<&Lod>, span: TimeSpan, joiner: &mut J
             let end = row.end(after.first - 1);
             if start.div_euclid(joiner.width) == end.div_euclid(joiner.width) {
                 let count = after.first - at;
-                joiner.push(entry_piece(row, level, next_entry, count, (start, end)));
+                let extent = Extent { start, end };
+                joiner.push(entry_piece(row, level, next_entry, count, extent));
                 at = after.first;
                 continue;
             }
         }
-        joiner.push(one_item(row, at, row.label(at), (start, row.end(at))));
+        let end = row.end(at);
+        joiner.push(one_item(row, at, row.label(at), Extent { start, end }));
         at += 1;
     }
 }
 
 /// Returns an item as a piece.
 #[inline]
-fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) -> Piece {
-    let busy = end.saturating_sub(start) as f32;
+fn one_item<R: Row>(row: &R, item: u32, label: u32, extent: Extent) -> Piece {
+    let busy = extent.length() as f32;
     let mut times = [0.0; PARTS];
     if let Some(time) = times.get_mut(row.part(label)) {
         *time = busy;
@@ -287,8 +289,8 @@ fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) ->
     Piece {
         first: item,
         count: 1,
-        start,
-        end,
+        start: extent.start,
+        end: extent.end,
         times,
         label,
         lead: busy.max(1.0),
@@ -297,20 +299,14 @@ fn one_item<R: Row>(row: &R, item: u32, label: u32, (start, end): (i64, i64)) ->
 
 /// Returns the `count` items of an entry as a piece.
 #[inline]
-fn entry_piece<R: Row>(
-    row: &R,
-    level: &Level,
-    at: usize,
-    count: u32,
-    (start, end): (i64, i64),
-) -> Piece {
+fn entry_piece<R: Row>(row: &R, level: &Level, at: usize, count: u32, extent: Extent) -> Piece {
     let entry = level.entries[at];
-    let times = level.times(row, at, (start, end)).map(|time| time as f32);
+    let times = level.times(row, at, extent).map(|time| time as f32);
     Piece {
         first: entry.first,
         count,
-        start,
-        end,
+        start: extent.start,
+        end: extent.end,
         times,
         label: entry.label,
         lead: times.iter().sum::<f32>().max(1.0),

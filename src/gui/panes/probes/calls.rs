@@ -12,7 +12,9 @@ use crate::gui::shortened::line_within;
 use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::query::Item;
 use crate::query::distribution::Buckets;
-use crate::query::probes::{ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of};
+use crate::query::probes::{
+    ProbeKey, ProbePair, ProbeRow, ProbeTable, STEPS_A_DOUBLING, events_of,
+};
 use crate::tables::columns::THREAD_IN_FULL;
 use crate::tables::probes::{PROBE_EVENTS, ProbeEvents};
 use crate::view::{Action, ruler};
@@ -23,9 +25,6 @@ const MOST_EVENTS: usize = 1_000_000;
 const ROOM_FOR_BOTH: f32 = 300.0;
 /// The height in points of the line above a histogram and of the axis below it.
 const WORDS_HEIGHT: f32 = 24.0;
-
-/// A probe's group and event.
-type ProbeKey = (String, String);
 
 /// The events of the chosen probe, which a task finds.
 #[derive(Default)]
@@ -100,11 +99,10 @@ impl Calls {
         row: &ProbeRow,
         actions: &mut Vec<Action>,
     ) {
-        let probe: ProbeKey = (row.group.clone(), row.event.clone());
         let (loaded, kinds) = (scene.loaded.clone(), row.kinds.clone());
-        let question = TaskKey::about(scene.loaded.id, probe).in_turn();
-        self.found.ask(ui.ctx(), question, move |_| {
-            let events = ProbeEvents(events_of(&loaded.trace, &kinds, MOST_EVENTS));
+        let question = TaskKey::about(scene.loaded.id, row.key()).in_turn();
+        self.found.ask(ui.ctx(), question, move |work| {
+            let events = ProbeEvents(events_of(&loaded.trace, &kinds, MOST_EVENTS, work)?);
             Ok(Arc::new(TableData::new(columns(), events).about(loaded.id)))
         });
         let Some(data) = self.found.answer(scene.loaded.id).cloned() else {

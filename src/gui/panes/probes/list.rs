@@ -7,12 +7,9 @@ use egui::Ui;
 
 use crate::gui::pane::Scene;
 use crate::gui::table::{DataTable, PaneColumn, Parts, TableData};
-use crate::query::probes::ProbeTable;
+use crate::query::probes::{ProbeKey, ProbeTable};
 use crate::tables::probes::{EVENT_IN_FULL, PROBES, probe_rows};
 use crate::view::Action;
-
-/// A probe's group and event.
-type ProbeKey = (String, String);
 
 /// The width of the checkboxes, in points.
 const TICK_WIDTH: f32 = 24.0;
@@ -71,12 +68,7 @@ impl ProbeList {
         actions: &mut Vec<Action>,
     ) {
         let data = self.data(all);
-        let is_chosen = |chosen: &ProbeKey| {
-            let is_it = |row: &crate::query::probes::ProbeRow| {
-                (&row.group, &row.event) == (&chosen.0, &chosen.1)
-            };
-            all.rows.iter().position(is_it)
-        };
+        let is_chosen = |chosen: &ProbeKey| all.rows.iter().position(|row| row.has_key(chosen));
         self.table.detail(chosen.as_ref().and_then(is_chosen));
         let mut draw = |ui: &mut Ui, row: usize, _: &PaneColumn| tick_ui(ui, all, row, left_out);
         let parts = Parts {
@@ -85,7 +77,7 @@ impl ProbeList {
         };
         let answer = (self.table).ui_with_cells(ui, scene, "probes", &data, actions, parts);
         if let Some(row) = answer.clicked.and_then(|row| all.rows.get(row)) {
-            *chosen = Some((row.group.clone(), row.event.clone()));
+            *chosen = Some(row.key());
         }
     }
 }
@@ -111,7 +103,7 @@ fn tick_ui(ui: &mut Ui, all: &ProbeTable, row: usize, left_out: &mut BTreeSet<Pr
     let Some(row) = all.rows.get(row) else {
         return;
     };
-    let name = (row.group.clone(), row.event.clone());
+    let name = row.key();
     let is_defined = !row.definitions.is_empty();
     let mut is_in = is_defined && !left_out.contains(&name);
     let tick = egui::Checkbox::without_text(&mut is_in);

@@ -13,7 +13,7 @@ use egui::{RichText, Ui};
 use crate::base::{Task, TaskKey};
 use crate::gui::pane::{Pane, Scene};
 use crate::probes::{ProbeSet, script};
-use crate::query::probes::{ProbeTable, table};
+use crate::query::probes::{ProbeKey, ProbeRow, ProbeTable, table};
 use crate::view::text_order::TextOrder;
 use crate::view::{Action, Effect};
 
@@ -33,10 +33,10 @@ const MARGIN: f32 = 4.0;
 struct ProbesPane {
     table: Task<(), Arc<ProbeTable>>,
     list: ProbeList,
-    /// The row whose calls and events are shown: group and event.
-    chosen: Option<(String, String)>,
+    /// The row whose calls and events are shown.
+    chosen: Option<ProbeKey>,
     /// The probes that the script leaves out.
-    left_out: BTreeSet<(String, String)>,
+    left_out: BTreeSet<ProbeKey>,
     paste: PasteBox,
     calls: Calls,
 }
@@ -68,14 +68,11 @@ impl Pane for ProbesPane {
         if let Some(set) = set.as_deref() {
             errors_ui(ui, scene, set);
         }
-        let is_known = |chosen: &(String, String)| {
-            let mut rows = all.rows.iter();
-            rows.any(|row| (&row.group, &row.event) == (&chosen.0, &chosen.1))
-        };
+        let is_known = |chosen: &ProbeKey| all.rows.iter().any(|row| row.has_key(chosen));
         if !self.chosen.as_ref().is_some_and(is_known) {
             let with_calls = all.rows.iter().find(|row| row.pair.is_some());
             let first = with_calls.or(all.rows.first());
-            self.chosen = first.map(|row| (row.group.clone(), row.event.clone()));
+            self.chosen = first.map(ProbeRow::key);
         }
         let rect = ui.available_rect_before_wrap();
         let width = self.list.width_within(ui, &all, rect.width() * 0.58) + MARGIN;
@@ -92,9 +89,8 @@ impl Pane for ProbesPane {
             egui::UiBuilder::new().max_rect(right.shrink2(egui::vec2(8.0, 0.0))),
             |ui| {
                 let chosen = self.chosen.as_ref();
-                let row = all.rows.iter().find(|row| {
-                    chosen.is_some_and(|it| (&row.group, &row.event) == (&it.0, &it.1))
-                });
+                let is_chosen = |row: &&ProbeRow| chosen.is_some_and(|key| row.has_key(key));
+                let row = all.rows.iter().find(is_chosen);
                 if let Some(row) = row {
                     self.calls.ui(ui, scene, &all, row, &mut actions);
                 }
@@ -151,7 +147,7 @@ impl ProbesPane {
             let chosen: Vec<_> = all
                 .rows
                 .iter()
-                .filter(|row| !self.left_out.contains(&(row.group.clone(), row.event.clone())))
+                .filter(|row| !self.left_out.contains(&row.key()))
                 .flat_map(|row| &row.definitions)
                 .collect();
             let button = egui::Button::new("Write capture script…");
