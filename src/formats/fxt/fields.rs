@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use crate::base::strings::text_of;
+use crate::event::kernel::is_probe_field;
 use crate::event::{ExactTexts, FieldRef, FieldRole, InstantScope, ValueRef};
 use crate::formats::EventRef;
 
@@ -34,6 +35,13 @@ impl<'f, O: ByteOrder> Texts<'f, O> {
     /// Returns the text; a placeholder with the index if the index was never registered.
     pub fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
         self.spelled(text).0
+    }
+
+    /// Returns whether this program's exporter wrote the record.
+    fn is_ours(&self) -> bool {
+        let providers = self.scan.tables.providers();
+        let provider = providers.get(self.slot as usize);
+        provider.is_some_and(|provider| provider.is_ours())
     }
 
     /// Returns the text, and its bytes if they are not UTF-8.
@@ -206,6 +214,15 @@ pub(super) fn value_in<'f>(
     }
 }
 
+/// Returns the role of an argument that this program's exporter wrote for a field of a kernel's event.
+fn own_role(name: &str) -> Option<FieldRole> {
+    match name {
+        name if name.starts_with("common_") => Some(FieldRole::Common),
+        name if is_probe_field(name.as_bytes()) => Some(FieldRole::Probe),
+        _ => None,
+    }
+}
+
 /// Returns the field for an argument, with its type.
 pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> FieldRef<'f> {
     let (name, name_bytes) = texts.spelled(arg.name);
@@ -218,6 +235,10 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
     let exact = ExactTexts {
         name: name_bytes,
         text: exact_text,
+    };
+    let role = match own_role(&name).filter(|_| texts.is_ours()) {
+        Some(own) if role.is_argument() => own,
+        _ => role,
     };
     FieldRef {
         name,

@@ -147,11 +147,11 @@ mod tests {
     use crate::tables::{ColumnDef, MadeRow};
     use crate::trace::SliceId;
 
-    /// A trace with these slices, one after the other.
+    /// A trace with slices of these names, each at its own time.
     fn loaded(names: &[&str]) -> LoadedTrace {
-        let slices = names.iter().zip(1..);
-        let slices = slices.map(|(name, at)| {
-            format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{at}0,"dur":5,"name":"{name}"}}"#)
+        let slices = names.iter().map(|name| {
+            let at = name.as_bytes()[0];
+            format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{at},"dur":1,"name":"{name}"}}"#)
         });
         let text = format!("[{}]", slices.collect::<Vec<_>>().join(","));
         let (bytes, reading) = (text.into_bytes(), Reading::default());

@@ -1,7 +1,9 @@
 //! Tests that kinds of slices and flows survive an export and are not guessed from other programs' names.
 
 use super::*;
-use crate::event::{FlowKind, SliceKind};
+use crate::event::{FieldRole, FlowKind, SliceKind};
+use crate::query::details::describe;
+use std::collections::BTreeSet;
 
 /// The number of slices and arrows of each kind.
 type Counts = (BTreeMap<SliceKind, usize>, BTreeMap<&'static str, usize>);
@@ -55,6 +57,25 @@ fn kinds_of_recordings_come_back() {
     for kind in [FlowKind::Pipe, FlowKind::Fork, FlowKind::File] {
         assert!(seen.1.contains_key(kind.word()), "{kind:?}");
     }
+}
+
+/// The fields that a kernel adds to events are not shown among a probe's own arguments, in an exported file neither.
+#[test]
+fn fields_of_the_kernel_come_back_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    let source = open(&samples.join("kprobe-hackbench.dat"), &Job::default()).unwrap();
+    let (again, _) = cut(folder.path(), &source, &Selection::all());
+    let roles = |loaded: &LoadedTrace| {
+        let events = (0..loaded.trace.events.len() as u32).map(EventId);
+        let details = events.map(|id| describe(&loaded.trace, loaded.reader.as_ref(), id));
+        let fields = details.flat_map(|detail| detail.fields);
+        let added = |role| matches!(role, FieldRole::Common | FieldRole::Probe);
+        let fields = fields.filter(|field| added(field.role));
+        fields.map(|field| field.name).collect::<BTreeSet<String>>()
+    };
+    assert_eq!(roles(&again), roles(&source));
+    assert_eq!(roles(&again).len(), 7);
 }
 
 #[test]
