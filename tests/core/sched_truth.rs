@@ -769,6 +769,46 @@ fn a_system_call_shows_that_the_thread_that_left_is_back() {
     }
 }
 
+/// A thread is preempted again and again, and the switches back to it are missing: each of its states ends at its next
+/// system call.
+#[test]
+fn a_thread_is_seen_again_after_each_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |time: &str| {
+        format!(
+            "              t7-7       [000] .....     {time}: sys_enter: NR 39 (0, 0, 0, 0, 0, 0)\n"
+        )
+    };
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000100", (7, "R+"), 8),
+        call("5.000200"),
+        switch(0, "5.000300", (7, "S"), 8),
+        call("5.000400"),
+        switch(0, "5.000500", (7, "R+"), 8),
+        call("5.000600"),
+        switch(0, "5.000900", (9, "S"), 7),
+        switch(0, "5.001000", (7, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "again.ftrace", &text);
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let own = states_of(&file, "7");
+        let told: Vec<_> = own
+            .iter()
+            .map(|row| (row.0 / 1000 - 5_000_000, &*row.1, &*row.2))
+            .filter(|row| row.2 != "running")
+            .collect();
+        let expected = [
+            (100, "100000", "unknown"),
+            (300, "100000", "sleeping"),
+            (500, "400000", "unknown"),
+            (1000, "\\N", "sleeping"),
+        ];
+        assert_eq!(told, expected, "{file}");
+    }
+}
+
 /// With a coarse clock, a thread is switched to on CPU 0, and to and from on CPU 1, at one time: it ends up on CPU 0.
 #[test]
 fn of_switches_of_one_time_those_where_the_thread_stays_come_last() {

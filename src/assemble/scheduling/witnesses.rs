@@ -52,6 +52,11 @@ pub(crate) struct Sightings {
 }
 
 impl Sightings {
+    /// Begins with the events after another switch: a thread that was seen before it may be seen again.
+    fn begin(&mut self) {
+        self.last = None;
+    }
+
     /// Adds the thread of an event in a lane with this clock, at `time` (ns). With several clocks the event may have
     /// been long before or after.
     fn add(&mut self, event: &Seen, time: i64, clock: LaneClock) {
@@ -327,6 +332,7 @@ impl Witness for CpuEvents<'_> {
             return witnessed;
         };
         let clock = events.clock;
+        seen.begin();
         for event in self.once_left(first, events) {
             let thread = event.thread;
             let time = event.time.0.clamp(first.time, second.time);
@@ -345,6 +351,7 @@ impl Witness for CpuEvents<'_> {
             return from;
         };
         let clock = events.clock;
+        seen.begin();
         let mut since = None;
         for event in events.not_before(from).in_order() {
             let time = event.time.min(Timestamp(row.time));
@@ -366,6 +373,7 @@ impl Witness for CpuEvents<'_> {
             return witnessed;
         };
         let clock = events.clock;
+        seen.begin();
         for event in self.once_left(last, events) {
             let time = event.time.0.max(last.time);
             seen.add(&event, time, clock);
