@@ -129,4 +129,10 @@ impl ThreadState {
     pub(crate) fn is_ready(self) -> bool {
         matches!(self, ThreadState::Runnable | ThreadState::Preempted)
     }
+
+    /// Returns whether the thread runs next: it waits for a CPU, or is new.
+    #[must_use]
+    pub(crate) fn is_ready_or_new(self) -> bool {
+        self.is_ready() || self == ThreadState::Created
+    }
 }

@@ -9,7 +9,9 @@
 //!
 //! Changes of one CPU keep their order. Of changes of several CPUs at one time, the change that fits the thread's state
 //! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs. Of several that fit, those
-//! of a CPU that the thread leaves again come first.
+//! of a CPU that the thread leaves again come first, then those of the CPU with the most changes of the thread.
+
+use std::cmp::Reverse;
 
 use rayon::prelude::*;
 
@@ -241,7 +243,10 @@ impl Walk<'_> {
             let stays = |at: usize, head: &Change| {
                 !runs_from_here(head) || lanes[at].last().is_some_and(runs_from_here)
             };
-            let best = heads.min_by_key(|&(at, head)| (self.rank(head), stays(at, head), at));
+            // Of several that fit alike, the one with the most changes behind it: the others may fit between those.
+            let left = |at: usize| Reverse(lanes[at].len());
+            let best =
+                heads.min_by_key(|&(at, head)| (self.rank(head), stays(at, head), left(at), at));
             let Some((at, _)) = best else {
                 return;
             };
@@ -268,7 +273,7 @@ impl Walk<'_> {
         match now.state {
             ThreadState::Running if wakeup.is_none() && state != ThreadState::Running => 0,
             ThreadState::Running => 1,
-            now if now.is_ready() || now == ThreadState::Created => match wakeup {
+            now if now.is_ready_or_new() => match wakeup {
                 // The second event of the same wakeup.
                 Some(WakeupSort::Wakeup) if self.waits_for_other_half() => 0,
                 None if state == ThreadState::Running => 1,
@@ -332,14 +337,15 @@ impl Walk<'_> {
         match now.state {
             _ if !is_later && self.woken_by.is_none() => {}
             ThreadState::Running | ThreadState::Unknown => {}
-            ThreadState::Created => self.not_a_wait(),
-            now if now.is_ready() => self.not_a_wait(),
-            _ => {
-                let to = To::new(ThreadState::Unknown, None);
-                let change = Change::without_event(change.time, to);
-                self.push(change, None, StateNotes::default());
-            }
+            now if now.is_ready_or_new() => self.not_a_wait(),
+            _ => self.become_unknown(change.time),
         }
+    }
+
+    /// Begins an unknown state at `time` (ns), without an event.
+    fn become_unknown(&mut self, time: i64) {
+        let to = To::new(ThreadState::Unknown, None);
+        self.push(Change::without_event(time, to), None, StateNotes::default());
     }
 
     /// Ends the current state after the longest time that the file states for it, if that is before `time` (ns).
@@ -350,8 +356,7 @@ impl Walk<'_> {
             (now.start..time).contains(&end).then_some(end)
         });
         if let Some(end) = end {
-            let to = To::new(ThreadState::Unknown, None);
-            self.push(Change::without_event(end, to), None, StateNotes::default());
+            self.become_unknown(end);
         }
     }
 

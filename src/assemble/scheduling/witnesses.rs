@@ -49,19 +49,22 @@ pub(crate) struct Sightings {
     all: Vec<Sighting>,
     /// The thread and lane of the last event.
     last: Option<(Option<ThreadId>, u32)>,
+    /// Whether the times of the events can be compared.
+    are_certain: bool,
 }
 
 impl Sightings {
-    /// Begins with the events after another switch: a thread that was seen before it may be seen again.
-    fn begin(&mut self) {
+    /// Begins with the events after another switch: a thread that was seen before it may be seen again. With several
+    /// clocks an event may have been long before or after its time: it is not added.
+    fn begin(&mut self, clock: LaneClock) {
         self.last = None;
+        self.are_certain = clock != LaneClock::OfSeveralBuffers;
     }
 
-    /// Adds the thread of an event in a lane with this clock, at `time` (ns). With several clocks the event may have
-    /// been long before or after.
-    fn add(&mut self, event: &Seen, time: i64, clock: LaneClock) {
+    /// Adds the thread of an event at `time` (ns).
+    fn add(&mut self, event: &Seen, time: i64) {
         let last = Some((event.thread, event.lane));
-        if last == self.last || clock == LaneClock::OfSeveralBuffers {
+        if last == self.last || !self.are_certain {
             return;
         }
         self.last = last;
@@ -331,12 +334,11 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = events else {
             return witnessed;
         };
-        let clock = events.clock;
-        seen.begin();
+        seen.begin(events.clock);
         for event in self.once_left(first, events) {
             let thread = event.thread;
             let time = event.time.0.clamp(first.time, second.time);
-            seen.add(&event, time, clock);
+            seen.add(&event, time);
             witnessed.add(first.next, thread, time);
             match thread == second.prev {
                 true => _ = witnessed.prev_since.get_or_insert(time),
@@ -350,12 +352,11 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = self.between(None, Some(row)) else {
             return from;
         };
-        let clock = events.clock;
-        seen.begin();
+        seen.begin(events.clock);
         let mut since = None;
         for event in events.not_before(from).in_order() {
             let time = event.time.min(Timestamp(row.time));
-            seen.add(&event, time.0, clock);
+            seen.add(&event, time.0);
             match event.thread {
                 None => {}
                 thread if thread == row.prev => {
@@ -372,11 +373,10 @@ impl Witness for CpuEvents<'_> {
         let Some(events) = self.between(Some(last), None) else {
             return witnessed;
         };
-        let clock = events.clock;
-        seen.begin();
+        seen.begin(events.clock);
         for event in self.once_left(last, events) {
             let time = event.time.0.max(last.time);
-            seen.add(&event, time, clock);
+            seen.add(&event, time);
             witnessed.add(last.next, event.thread, time);
         }
         witnessed

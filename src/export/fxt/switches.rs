@@ -201,15 +201,23 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the state that a switch begins for the outgoing thread.
     fn left_state(&self, item: &Item) -> Option<StateId> {
-        let (trace, index) = (self.source.trace, item.row as usize);
+        let trace = self.source.trace;
         self.lone_state(item).or_else(|| {
-            let run = match item.what {
-                What::SwitchToIdle => index,
-                What::SwitchTo if item.time == trace.runs.starts[index] => self.run_before(item)?,
-                _ => return None,
-            };
+            let run = self.run_left(item)?;
             trace.states.behind_run(&trace.runs, run)
         })
+    }
+
+    /// Returns the run that a switch ends.
+    fn run_left(&self, item: &Item) -> Option<usize> {
+        let index = item.row as usize;
+        match item.what {
+            What::SwitchToIdle => Some(index),
+            What::SwitchTo if item.time == self.source.trace.runs.starts[index] => {
+                self.run_before(item)
+            }
+            _ => None,
+        }
     }
 
     /// Returns the state that a switch begins for an outgoing thread that has no run until then, because switches were
@@ -279,12 +287,9 @@ impl<'a> Encoder<'a, '_> {
     /// waited for a CPU.
     fn facts_without_state(&self, item: &Item) -> ExtraFacts {
         let runs = &self.source.trace.runs;
-        let left = match item.what {
-            What::SwitchToIdle => Some(item.row as usize),
-            What::SwitchTo if item.time == runs.starts[item.row as usize] => self.run_before(item),
-            _ => None,
-        };
-        let is_ready = left.is_some_and(|run| runs.end_states[run].is_ready());
+        let is_ready = self
+            .run_left(item)
+            .is_some_and(|run| runs.end_states[run].is_ready());
         ExtraFacts {
             waits: (is_ready && self.source.kept.is_none()).then_some(false),
             ..ExtraFacts::default()
@@ -296,9 +301,9 @@ impl<'a> Encoder<'a, '_> {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
         let state = trace.states.get(id);
         let is_claimed = match state.state {
+            ThreadState::Running | ThreadState::Unknown => false,
             // Such a state is not known to have lasted at all.
-            ThreadState::Running | ThreadState::Unknown | ThreadState::Created => false,
-            state => !state.is_ready(),
+            state => !state.is_ready_or_new(),
         };
         let end = trace.state_end(&state).filter(|_| is_claimed)?;
         let next = trace

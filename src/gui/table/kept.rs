@@ -107,7 +107,7 @@ impl KeptCells {
         row: usize,
     ) -> Option<Item> {
         if !data.is_stale(loaded.id) {
-            return data.rows.item(loaded, row);
+            return data.item(loaded, row);
         }
         let of = self.of.as_ref().filter(|of| Arc::ptr_eq(of, data));
         let anchor = of.and_then(|_| self.rows.get(&row)?.anchor.as_ref())?;

@@ -167,9 +167,8 @@ impl WakeupsView {
             &found.table,
             actions,
             |ui, row, actions| {
-                let is_stale = found.table.is_stale(scene.loaded.id);
-                let item = found.table.rows.item(scene.loaded, row);
-                if let Some(item) = item.filter(|_| !is_stale)
+                let item = found.table.item(scene.loaded, row);
+                if let Some(item) = item
                     && ui.button("Show the thread").clicked()
                 {
                     actions.push(Action::Reveal(item));
