@@ -8,14 +8,12 @@ use serde_json::json;
 
 use super::command::{CliError, Command, Example, files_arguments, load, stdout};
 use super::terminal;
-use crate::base::time::grouped;
 use crate::base::visible::{Visible, one_line};
-use crate::base::{Diagnostic, Nanos, Severity, TimeSpan};
+use crate::base::{Diagnostic, Severity};
 use crate::event::Fact;
-use crate::event::part::ClockUnit;
 use crate::export::aligned::{Tone, cut, width_of};
 use crate::load::LoadedTrace;
-use crate::view::ruler;
+use crate::view::contents::{ContentValue, contents};
 
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
@@ -89,39 +87,14 @@ fn as_json(loaded: &LoadedTrace) -> serde_json::Value {
             })
         })
         .collect();
-    json!({
-        "format": trace.info.format,
-        "path": loaded.path.to_string_lossy(),
-        "file_bytes": loaded.file_bytes,
-        "clock": trace.info.clock,
-        "wall_clock_start": trace.info.wall_clock(trace.span.start),
-        "wall_clock_end": trace.info.wall_clock(trace.span.end),
-        "sources": sources,
-        "start_ns": trace.span.start.0,
-        "end_ns": trace.span.end.0,
-        "events": trace.events.len(),
-        "lost_events": trace.lost_events(),
-        "lost_events_is_lower_bound": trace.are_more_lost(),
-        "cpus": trace.cpus.len(),
-        "processes": trace.processes.len(),
-        "threads": trace.threads.len().saturating_sub(1),
-        "slices": trace.slices.len(),
-        "instants": trace.instants.len(),
-        "counter_tracks": trace.counters.tracks.len(),
-        "counter_samples": trace.counters.times.len(),
-        "flows": trace.flows.rows.len(),
-        "runs": trace.runs.len(),
-        "states": trace.states.len(),
-        "logs": trace.logs.rows.len(),
-        "files": trace.files.rows.len(),
-        "diagnostics": diagnostics,
-        "timings_ms": {
-            "coarse": loaded.timings.coarse.as_secs_f64() * 1e3,
-            "full": loaded.timings.full.as_secs_f64() * 1e3,
-        },
-        "memory_bytes": loaded.memory_bytes(),
-        "facts": facts_json(&trace.info.facts),
-    })
+    let fields = contents(loaded).into_iter().flat_map(|it| it.fields);
+    let mut object: serde_json::Map<String, serde_json::Value> = fields
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    object.insert("sources".to_owned(), json!(sources));
+    object.insert("diagnostics".to_owned(), json!(diagnostics));
+    object.insert("facts".to_owned(), facts_json(&trace.info.facts).into());
+    object.into()
 }
 
 /// Returns the facts by name. If several facts have one name, such as the `statistics` of each CPU, the value is a
@@ -141,87 +114,35 @@ fn facts_json(facts: &[Fact]) -> serde_json::Map<String, serde_json::Value> {
         .collect()
 }
 
-/// Returns duration, start and end as text; without a unit for clocks that do not count nanoseconds.
-fn span_text(span: TimeSpan, unit: ClockUnit) -> String {
-    let length = ruler::length_text(span.duration(), unit);
-    match unit {
-        ClockUnit::Nanoseconds => format!("{length} (from {} to {})", span.start, span.end),
-        _ => format!(
-            "{length} (from {} to {})",
-            ruler::grouped(span.start.0),
-            ruler::grouped(span.end.0)
-        ),
-    }
-}
-
 /// A line of the output: a label and a value.
 struct Line {
     label: String,
-    value: Value,
-}
-
-enum Value {
-    Text(String),
-    Count(u64),
-    /// A file's path and size in bytes.
-    File(String, u64),
-    Trouble(String),
+    value: ContentValue,
+    /// Whether the line is about something that is wrong.
+    is_trouble: bool,
 }
 
 impl Line {
-    fn new(label: &str, value: Value) -> Line {
+    fn text(label: &str, text: impl Into<String>) -> Line {
         Line {
             label: label.to_owned(),
-            value,
+            value: ContentValue::Text(text.into()),
+            is_trouble: false,
         }
-    }
-
-    fn text(label: &str, text: impl Into<String>) -> Line {
-        Line::new(label, Value::Text(text.into()))
     }
 }
 
 fn lines_of(loaded: &LoadedTrace) -> Vec<Line> {
     let trace = &loaded.trace;
-    let path = loaded.path.display().to_string();
-    let mut lines = vec![
-        Line::text("format", trace.info.format.clone()),
-        Line::new("file", Value::File(path, loaded.file_bytes)),
-        Line::text("span", span_text(trace.span, trace.info.clock_unit)),
-    ];
-    if !trace.info.clock.is_empty() {
-        lines.push(Line::text("clock", trace.info.clock.clone()));
-    }
-    let wall = trace.info.wall_clock_of(trace.span);
-    lines.extend(wall.map(|wall| Line::text("wall clock", wall)));
-    let counts = [
-        ("events", trace.events.len()),
-        ("cpus", trace.cpus.len()),
-        ("processes", trace.processes.len()),
-        ("threads", trace.threads.len().saturating_sub(1)),
-        ("slices", trace.slices.len()),
-        ("instants", trace.instants.len()),
-        ("counter tracks", trace.counters.tracks.len()),
-        ("counter samples", trace.counters.times.len()),
-        ("flows", trace.flows.rows.len()),
-        ("runs", trace.runs.len()),
-        ("states", trace.states.len()),
-        ("logs", trace.logs.rows.len()),
-        ("file uses", trace.files.rows.len()),
-    ];
-    lines.extend(counts.map(|(label, count)| Line::new(label, Value::Count(count as u64))));
-    let lost = trace.lost_events();
-    let lost = match trace.are_more_lost() {
-        true => Value::Text(format!("at least {lost}")),
-        false => Value::Count(lost),
-    };
-    lines.push(Line::new("lost events", lost));
-    let full = Nanos(i64::try_from(loaded.timings.full.as_nanos()).unwrap_or(i64::MAX));
-    lines.push(Line::text("loaded in", full.to_string()));
-    lines.push(Line::text(
-        "memory",
-        ruler::size_text(loaded.memory_bytes()),
-    ));
+    let contents = contents(loaded).into_iter();
+    let stated = contents.filter(|content| !content.value.is_absent());
+    let mut lines: Vec<Line> = stated
+        .map(|content| Line {
+            label: content.label.to_owned(),
+            value: content.value,
+            is_trouble: false,
+        })
+        .collect();
     for source in &trace.sources {
         let offset = source.offset_text();
         let text = format!("{} {offset}: {}", source.name, source.evidence);
@@ -245,17 +166,16 @@ fn line_of_diagnostic(row: &Diagnostic) -> Line {
     let text = format!("{}{place}: {} ({} times)", row.code, row.message, row.count);
     match row.severity {
         Severity::Info => Line::text("note", text),
-        Severity::Error | Severity::DataLoss => Line::new("trouble", Value::Trouble(text)),
+        Severity::Error | Severity::DataLoss => Line {
+            is_trouble: true,
+            ..Line::text("trouble", text)
+        },
     }
 }
 
 fn write_text(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
-    for Line { label, value } in lines_of(loaded) {
-        let value = match value {
-            Value::Text(text) | Value::Trouble(text) => text,
-            Value::Count(count) => count.to_string(),
-            Value::File(path, bytes) => format!("{path} ({bytes} bytes)"),
-        };
+    for Line { label, value, .. } in lines_of(loaded) {
+        let value = value.plain();
         writeln!(out, "{:<16} {}", one_line(&label), one_line(&value))?;
     }
     Ok(())
@@ -267,20 +187,13 @@ const LABEL: usize = 17;
 /// Writes the answer for a person: digits in groups, sizes with units, long values in several lines.
 fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
     let (width, colours) = (terminal::width(), terminal::colours());
-    for Line { label, value } in lines_of(loaded) {
-        let (tone, text) = match value {
-            Value::Text(text) => (Tone::Normal, text),
-            Value::Trouble(text) => (Tone::Trouble, text),
-            Value::Count(0) => (Tone::Dim, "0".to_owned()),
-            Value::Count(count) => {
-                let count = i64::try_from(count).unwrap_or(i64::MAX);
-                (Tone::Normal, grouped(count))
-            }
-            Value::File(path, bytes) => {
-                let size = ruler::size_text(bytes);
-                (Tone::Normal, format!("{path} ({size})"))
-            }
+    for line in lines_of(loaded) {
+        let tone = match () {
+            () if line.is_trouble => Tone::Trouble,
+            () if line.value.is_zero() => Tone::Dim,
+            () => Tone::Normal,
         };
+        let (label, text) = (line.label, line.value.words());
         // A narrow terminal has no room for two columns.
         let beside = if width >= 2 * LABEL { LABEL } else { 0 };
         let label = cut(&visible(&label), LABEL.max(width / 3).min(width) - 1);

@@ -10,7 +10,7 @@ use super::def::{Stored, renamed, same};
 use super::items::{Owner, Owners, cpu_of};
 use super::rows::{ColumnsOfIds, Ids, RowsOfIds};
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
-use crate::base::{Severity, StringId, Timestamp};
+use crate::base::{Diagnostic, Severity, StringId, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::blobs::{Blob, blobs};
 use crate::trace::{EventId, Trace};
@@ -244,7 +244,8 @@ fn diagnostics(scope: &Scope<'_>) -> Box<dyn RowSource> {
     Box::new(diagnostic_rows(count))
 }
 
-/// Returns rows of [`DIAGNOSTICS`] for the first `count` diagnostics.
+/// Returns rows of [`DIAGNOSTICS`] for the first `count` diagnostics. The message with all places follows the table's
+/// columns.
 pub(crate) fn diagnostic_rows(count: usize) -> impl RowSource {
     let ids = (0..count).collect();
     RowsOfIds::new(ids, (), |loaded: &LoadedTrace, (), &at: &usize, cells| {
@@ -262,8 +263,17 @@ pub(crate) fn diagnostic_rows(count: usize) -> impl RowSource {
             row.count.into(),
             row.places.first().map(ToString::to_string).into(),
             row.message.as_str().into(),
+            message_with_places(row).into(),
         ]);
     })
+}
+
+fn message_with_places(row: &Diagnostic) -> String {
+    let places: Vec<String> = row.places.iter().map(ToString::to_string).collect();
+    match places.is_empty() {
+        true => row.message.clone(),
+        false => format!("{} (at {})", row.message, places.join(", ")),
+    }
 }
 
 pub(super) const BLOBS: TableDef = TableDef {

@@ -6,6 +6,7 @@ pub mod anchor;
 pub(crate) mod apply;
 mod area_lanes;
 pub(crate) mod arrange;
+pub(crate) mod contents;
 pub(crate) mod direction;
 pub mod dock;
 mod effect;

@@ -1,22 +1,24 @@
 //! A pane about the file: its metadata, its diagnostics, and its memory use.
 
+use std::sync::Arc;
+
 use egui::{RichText, ScrollArea, Ui};
 
 use super::lost::LostTable;
 use super::reading::ReadingRow;
 use super::sources::SourcesTable;
-use crate::base::Severity;
 use crate::event::Fact;
 use crate::gui::pane::{Pane, Scene};
-use crate::gui::table::{TableData, copy_button, whole_text};
+use crate::gui::table::{DataTable, PaneColumn, TableData};
+use crate::load::TraceId;
 use crate::tables::recorded::{DIAGNOSTICS, diagnostic_rows};
-use crate::tables::sources::{FACTS, SOURCES, fact_rows, source_rows};
-use crate::view::{Action, Effect, ruler};
+use crate::tables::sources::{FACTS, fact_rows};
+use crate::tables::{Cell, ColumnDef, TableDef};
+use crate::view::Action;
+use crate::view::contents::{ContentValue, contents};
 
-/// The least width at which long texts wrap, in points.
-const LEAST_WIDTH: f32 = 240.0;
-/// The space that is left free for the scroll bar, in points.
-const SCROLL_BAR: f32 = 16.0;
+/// The greatest height of a list, in points: a longer one is scrolled by itself.
+const MOST_HEIGHT: f32 = 1200.0;
 
 /// Returns the pane.
 pub fn make() -> Box<dyn Pane> {
@@ -28,137 +30,154 @@ struct InfoPane {
     sources: SourcesTable,
     reading: ReadingRow,
     lost: LostTable,
+    diagnostics: DataTable,
+    facts: DataTable,
+    /// The rows of both, and the trace to which they belong.
+    listed: Option<(TraceId, Listed)>,
+}
+
+/// The rows of the pane's lists.
+#[derive(Clone)]
+struct Listed {
+    diagnostics: Arc<TableData>,
+    facts: Arc<TableData>,
 }
 
 impl Pane for InfoPane {
     fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let loaded = scene.loaded;
-        let trace = &loaded.trace;
         let weak = scene.palette.weak;
         let mut actions = Vec::new();
         let width = ui.available_width();
-        let right = ui.max_rect().right() - SCROLL_BAR;
-        ScrollArea::both()
+        let Listed { diagnostics, facts } = self.listed(scene);
+        ScrollArea::vertical()
             .auto_shrink([false, false])
             .show(ui, |ui| {
                 self.sources.ui(ui, scene, width, &mut actions);
                 self.lost.ui(ui, scene, width, &mut actions);
-                ui.horizontal(|ui| {
-                    ui.label(RichText::new(DIAGNOSTICS.title).strong());
-                    let copy = copy_button(ui, 1, "Copy all that is below as tab-separated tables")
-                        .accessible_name("Copy the facts");
-                    if copy.clicked() {
-                        actions.push(Action::Do(Effect::Copy(text_of(scene))));
-                    }
-                });
-                if trace.diagnostics.is_empty() {
+                let list = List {
+                    def: &DIAGNOSTICS,
+                    data: &diagnostics,
+                    what: "the diagnostics",
+                };
+                list.ui(ui, scene, &mut self.diagnostics, &mut actions, |_, _| {});
+                if diagnostics.rows.is_empty() {
                     let words = match loaded.is_complete {
                         true => "Nothing was odd in this file.",
                         false => "The file is still being read.",
                     };
                     ui.label(RichText::new(words).color(weak));
                 }
-                egui::Grid::new("diagnostics")
-                    .num_columns(4)
-                    .spacing([14.0, 3.0])
-                    .show(ui, |ui| {
-                        for row in trace.diagnostics.rows() {
-                            let (word, color) = match row.severity {
-                                Severity::Info => ("info", weak),
-                                Severity::Error => ("error", scene.palette.error),
-                                Severity::DataLoss => ("data loss", scene.palette.error),
-                            };
-                            ui.label(RichText::new(word).color(color));
-                            ui.label(RichText::new(row.code).monospace());
-                            ui.label(format!("{} ×", ruler::grouped(row.count as i64)));
-                            let places: Vec<String> =
-                                row.places.iter().map(ToString::to_string).collect();
-                            let at = if places.is_empty() {
-                                String::new()
-                            } else {
-                                format!(" (at {})", places.join(", "))
-                            };
-                            let rest = (right - ui.cursor().left()).max(LEAST_WIDTH);
-                            ui.vertical(|ui| {
-                                ui.set_max_width(rest);
-                                let text = format!("{}{at}", row.message);
-                                ui.add(egui::Label::new(text).wrap());
-                            });
-                            ui.end_row();
-                        }
-                    });
                 ui.add_space(8.0);
-                ui.label(RichText::new(FACTS.title).strong());
-                self.reading.ui(ui, scene, &mut actions);
-                let facts = facts_of(scene);
-                egui::Grid::new("facts")
-                    .num_columns(2)
-                    .spacing([14.0, 3.0])
-                    .show(ui, |ui| {
-                        for Fact { name, value } in &facts {
-                            ui.label(RichText::new(name).color(weak));
-                            let rest = (right - ui.cursor().left()).max(LEAST_WIDTH);
-                            ui.vertical(|ui| {
-                                ui.set_max_width(rest);
-                                let value = RichText::new(value).monospace().size(12.0);
-                                ui.add(egui::Label::new(value).wrap());
-                            });
-                            ui.end_row();
-                        }
-                    });
+                let list = List {
+                    def: &FACTS,
+                    data: &facts,
+                    what: "the facts",
+                };
+                let reading = &mut self.reading;
+                list.ui(ui, scene, &mut self.facts, &mut actions, |ui, actions| {
+                    reading.ui(ui, scene, actions);
+                });
             });
         actions
     }
 
     fn is_waiting(&self) -> bool {
-        self.lost.is_waiting() || self.sources.is_waiting()
+        let tables = [&self.diagnostics, &self.facts];
+        let is_any = tables.into_iter().any(DataTable::is_waiting);
+        is_any || self.lost.is_waiting() || self.sources.is_waiting()
     }
 }
 
-/// Returns facts about the file.
-fn facts_of(scene: &Scene<'_>) -> Vec<Fact> {
-    let loaded = scene.loaded;
-    let trace = &loaded.trace;
-    let mut facts = vec![
-        Fact::new("file", loaded.file_name()),
-        Fact::new("format", trace.info.format.clone()),
-        Fact::new("size", ruler::size_text(loaded.file_bytes)),
-        Fact::new("clock", trace.info.clock.clone()),
-        Fact::new(
-            "wall clock",
-            trace.info.wall_clock_of(trace.span).unwrap_or_default(),
-        ),
-        Fact::new("events", ruler::grouped(trace.events.len() as i64)),
-        Fact::new("slices", ruler::grouped(trace.slices.len() as i64)),
-        Fact::new("lost events", trace.lost_text()),
-        Fact::new("memory", ruler::size_text(loaded.memory_bytes())),
-        Fact::new(
-            "loaded in",
-            format!("{:.0} ms", loaded.timings.full.as_secs_f64() * 1e3),
-        ),
+impl InfoPane {
+    fn listed(&mut self, scene: &Scene<'_>) -> Listed {
+        let id = scene.loaded.id;
+        match &self.listed {
+            Some((of, listed)) if *of == id => listed.clone(),
+            _ => {
+                let listed = Listed {
+                    diagnostics: Arc::new(diagnostics_of(scene)),
+                    facts: Arc::new(facts_of(scene)),
+                };
+                self.listed = Some((id, listed.clone()));
+                listed
+            }
+        }
+    }
+}
+
+/// A list of the pane.
+struct List<'a> {
+    def: &'static TableDef,
+    data: &'a Arc<TableData>,
+    /// What screen readers call the rows.
+    what: &'static str,
+}
+
+impl List<'_> {
+    /// Draws the title with its tools, what `between` draws, and the rows.
+    fn ui(
+        &self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        table: &mut DataTable,
+        actions: &mut Vec<Action>,
+        between: impl FnOnce(&mut Ui, &mut Vec<Action>),
+    ) {
+        let data = self.data;
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(self.def.title).strong());
+            if !data.rows.is_empty() {
+                table.named_tools_ui(ui, scene, data, self.what, actions);
+            }
+        });
+        between(ui, actions);
+        if data.rows.is_empty() {
+            return;
+        }
+        let width = ui.available_width();
+        let size = egui::vec2(width, table.height(ui, scene, data, width, MOST_HEIGHT));
+        ui.allocate_ui(size, |ui| {
+            ui.set_min_size(size);
+            ui.set_max_size(size);
+            table.ui(ui, scene, self.def.name, data, actions, |_, _, _| {});
+        });
+    }
+}
+
+fn diagnostics_of(scene: &Scene<'_>) -> TableData {
+    let rows = diagnostic_rows(scene.loaded.trace.diagnostics.rows().len());
+    let of = |name: &str, width: f32| PaneColumn::of(&DIAGNOSTICS, name, width);
+    let message = ColumnDef::text("message", "Message", "What is wrong or missing, and where.");
+    let columns = vec![
+        of("severity", 76.0).in_trouble_if(|cell| *cell != Cell::from("info")),
+        of("count", 70.0),
+        of("code", 170.0).mono(),
+        PaneColumn::after(&DIAGNOSTICS, 0, message, 240.0).wrapping(),
     ];
-    facts.extend(trace.info.facts.iter().cloned());
-    facts.retain(|fact| !fact.value.is_empty());
-    for fact in &mut facts {
-        fact.value.truncate(fact.value.trim_end().len());
-    }
-    facts
+    TableData::new(columns, rows)
 }
 
-/// Returns all content of the pane as tab-separated text: a table with its headings for each kind.
-fn text_of(scene: &Scene<'_>) -> String {
-    let loaded = scene.loaded;
-    let trace = &loaded.trace;
-    let mut tables = Vec::new();
-    if !trace.sources.is_empty() {
-        let rows = source_rows(trace.sources.len());
-        tables.push(TableData::whole(&SOURCES, rows));
-    }
-    tables.push(TableData::whole(&FACTS, fact_rows(facts_of(scene))));
-    if !trace.diagnostics.is_empty() {
-        let rows = diagnostic_rows(trace.diagnostics.rows().len());
-        tables.push(TableData::whole(&DIAGNOSTICS, rows));
-    }
-    let texts: Vec<String> = tables.iter().map(|it| whole_text(it, loaded)).collect();
-    texts.join("\n")
+/// Returns what the trace contains, and the facts that the file states about itself.
+fn facts_of(scene: &Scene<'_>) -> TableData {
+    let of = |name: &str, width: f32| PaneColumn::of(&FACTS, name, width);
+    let columns = vec![of("fact", 150.0), of("value", 240.0).mono().wrapping()];
+    TableData::new(columns, fact_rows(facts(scene)))
+}
+
+fn facts(scene: &Scene<'_>) -> Vec<Fact> {
+    let contents = contents(scene.loaded).into_iter();
+    let is_shown = |value: &ContentValue| !value.is_absent() && !value.is_zero();
+    let contents = contents.filter(|content| is_shown(&content.value));
+    let own = scene.loaded.trace.info.facts.iter();
+    let stated = own.filter(|fact| !fact.value.is_empty());
+    // As everywhere in the window, the file is named without its folder.
+    let words = |value: ContentValue| match value {
+        ContentValue::File(_, bytes) => ContentValue::File(scene.loaded.file_name(), bytes).words(),
+        value => value.words(),
+    };
+    contents
+        .map(|content| Fact::new(content.label, words(content.value)))
+        .chain(stated.map(|fact| Fact::new(fact.name.clone(), fact.value.trim_end())))
+        .collect()
 }

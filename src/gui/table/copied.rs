@@ -22,12 +22,6 @@ pub(crate) fn copy_button(ui: &mut egui::Ui, row_count: usize, about: &str) -> e
         .on_hover_text(about)
 }
 
-/// Returns all rows of a short table as text with a heading of titles.
-pub(crate) fn whole_text(data: &TableData, loaded: &LoadedTrace) -> String {
-    // The copy is short, so it cannot be cancelled.
-    text_of(data, loaded, None, &Job::default()).unwrap_or_default()
-}
-
 /// Returns the rows of a table that are shown, as text with a heading of titles.
 ///
 /// # Errors

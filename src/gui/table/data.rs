@@ -39,8 +39,10 @@ pub(crate) struct PaneColumn {
     pub width: f32,
     /// Whether it takes the width that the other columns leave.
     pub grows: bool,
-    /// Whether values other than zero are drawn in the colour of errors.
-    pub counts_trouble: bool,
+    /// Whether its texts are broken into lines where they are longer than the column is wide.
+    pub wraps: bool,
+    /// Returns whether a cell is drawn in the colour of errors; `None`: no cell is.
+    pub trouble: Option<fn(&Cell<'_>) -> bool>,
     /// Whether the pane draws the cells itself, such as fields that are edited.
     pub is_drawn: bool,
     /// Whether the text has a monospaced font.
@@ -79,7 +81,8 @@ impl PaneColumn {
             at: Some(at),
             width,
             grows: false,
-            counts_trouble: false,
+            wraps: false,
+            trouble: None,
             is_drawn: false,
             is_mono: false,
             hides_zero: false,
@@ -197,11 +200,26 @@ impl PaneColumn {
         }
     }
 
+    /// Returns the column as one that takes the width that the other columns leave and breaks its texts into lines.
+    #[must_use]
+    pub(crate) fn wrapping(self) -> PaneColumn {
+        PaneColumn {
+            wraps: true,
+            ..self.growing()
+        }
+    }
+
     /// Returns the column as one that draws values other than zero in the colour of errors.
     #[must_use]
     pub(crate) fn counting_trouble(self) -> PaneColumn {
+        self.in_trouble_if(|cell| matches!(cell, Cell::Int(count) if *count != 0))
+    }
+
+    /// Returns the column as one that draws cells for which `trouble` is true in the colour of errors.
+    #[must_use]
+    pub(crate) fn in_trouble_if(self, trouble: fn(&Cell<'_>) -> bool) -> PaneColumn {
         PaneColumn {
-            counts_trouble: true,
+            trouble: Some(trouble),
             ..self
         }
     }
@@ -215,7 +233,8 @@ impl PaneColumn {
 
     /// Returns whether the column's cell of a row is drawn in the colour of errors.
     pub(super) fn is_trouble(&self, cells: &[Cell<'_>]) -> bool {
-        self.counts_trouble && matches!(self.cell(cells), Cell::Int(count) if *count != 0)
+        self.trouble
+            .is_some_and(|trouble| trouble(self.cell(cells)))
     }
 }
 
@@ -276,6 +295,13 @@ impl TableData {
         self.of.is_some_and(|of| of != shown)
     }
 
+    /// Returns the item of a row, if its id is one of the generation that is shown.
+    #[must_use]
+    pub(crate) fn item(&self, shown: &LoadedTrace, row: usize) -> Option<Item> {
+        let is_current = !self.is_stale(shown.id);
+        is_current.then(|| self.rows.item(shown, row))?
+    }
+
     /// Returns the table as a tree whose rows open and close: the rows are in preorder.
     #[must_use]
     pub(crate) fn into_tree(self) -> TableData {
@@ -287,14 +313,6 @@ impl TableData {
     #[must_use]
     pub(super) fn is_slow(&self) -> bool {
         self.rows.slow_key().is_some()
-    }
-
-    /// Returns all columns of a table, for the clipboard.
-    #[must_use]
-    pub(crate) fn whole(table: &TableDef, rows: impl RowSource + 'static) -> TableData {
-        let columns = table.columns.iter();
-        let columns = columns.map(|column| PaneColumn::of(table, column.name, 0.0));
-        TableData::new(columns.collect(), rows)
     }
 
     /// Returns the table with rows that have room for fields and buttons.

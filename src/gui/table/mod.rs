@@ -14,6 +14,7 @@ mod kept;
 mod order;
 mod shown;
 mod tree;
+mod wrapped;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use egui::{Align, Layout, Rect, RichText, Sense, Ui, vec2};
 use egui_extras::{Column, TableBuilder, TableRow};
 
-pub(crate) use self::copied::{COPIES_ROWS, Copying, copy_button, whole_text};
+pub(crate) use self::copied::{COPIES_ROWS, Copying, copy_button};
 use self::data::HEADING_HEIGHT;
 pub(crate) use self::data::{PaneColumn, TEXT_SIZE, TableData};
 use self::heading::heading_button;
@@ -90,6 +91,8 @@ pub(crate) struct DataTable {
     /// The row whose details are drawn beside the table and which is marked; `None`: the selected item's row is
     /// marked.
     detailed: Option<usize>,
+    /// The width in points, in the last frame, of the column whose texts are broken into lines.
+    wrap_width: Option<f32>,
 }
 
 /// The visible part of a long table.
@@ -359,6 +362,11 @@ impl DataTable {
         let count = self.order.len(data);
         let is_whole = rows == (0..count) && !data.is_slow();
         let width = ui.available_width();
+        let heights = self.heights(ui, drawn.scene, data, rows.clone(), width);
+        let across = match heights {
+            Some(_) => Align::Min,
+            None => Align::Center,
+        };
         egui::ScrollArea::horizontal()
             .id_salt((name, "across"))
             .auto_shrink([false, false])
@@ -376,7 +384,7 @@ impl DataTable {
                     .resizable(true)
                     .auto_shrink([false, false])
                     .sense(Sense::click())
-                    .cell_layout(Layout::left_to_right(Align::Center));
+                    .cell_layout(Layout::left_to_right(across));
                 for column in &data.columns {
                     let width = match column.grows {
                         true => Column::remainder().at_least(column.width),
@@ -394,15 +402,17 @@ impl DataTable {
                         header.col(|ui| self.heading_ui(ui, data, at, column));
                     }
                 });
-                body.body(|body| {
-                    body.rows(data.row_height, rows.len(), |row| {
-                        let place = rows.start + row.index();
-                        if let Some(index) = self.order.row_at(data, place) {
-                            let mark = self.order.mark_at(place);
-                            let placed = PlacedRow { index, mark };
-                            self.row_ui(row, &mut drawn, placed, actions, answer);
-                        }
-                    });
+                let mut draw = |row: TableRow<'_, '_>| {
+                    let place = rows.start + row.index();
+                    if let Some(index) = self.order.row_at(data, place) {
+                        let mark = self.order.mark_at(place);
+                        let placed = PlacedRow { index, mark };
+                        self.row_ui(row, &mut drawn, placed, actions, answer);
+                    }
+                };
+                body.body(|body| match heights {
+                    Some(heights) => body.heterogeneous_rows(heights.into_iter(), &mut draw),
+                    None => body.rows(data.row_height, rows.len(), &mut draw),
                 });
             });
     }
@@ -422,6 +432,7 @@ impl DataTable {
         };
         row.set_selected(self.is_marked(scene, data, index));
         let mut is_toggled = false;
+        let mut wrap_width = None;
         for (at, column) in data.columns.iter().enumerate() {
             let mark = mark.filter(|_| at == 0);
             let mut indent = |ui: &mut Ui| {
@@ -443,14 +454,23 @@ impl DataTable {
                 tint: tint.filter(|_| at == 0),
                 is_trouble: column.is_trouble(&cells),
                 is_mono: column.is_mono,
+                is_broken: data.wrapping().is_some_and(|it| it.at == column.at),
             };
             let text = column.text(&cells, scene);
             row.col(|ui| {
                 indent(ui);
+                if marks.is_broken {
+                    wrap_width = Some(ui.available_width());
+                }
                 cell_ui(ui, scene, &column.def, cell, &text, marks);
             });
         }
         let response = row.response();
+        if wrap_width.is_some() && wrap_width != self.wrap_width {
+            // The heights of this frame were made for another width.
+            self.wrap_width = wrap_width;
+            response.ctx.request_repaint();
+        }
         response.widget_info(|| {
             let texts = data.columns.iter();
             row_info(texts.map(|it| RowCell {
@@ -487,9 +507,8 @@ impl DataTable {
     fn is_marked(&self, scene: &Scene<'_>, data: &TableData, row: usize) -> bool {
         match self.detailed {
             Some(detailed) => detailed == row,
-            None if data.is_stale(scene.loaded.id) => false,
             None => {
-                let item = data.rows.item(scene.loaded, row);
+                let item = data.item(scene.loaded, row);
                 item.is_some() && item == scene.state.selected
             }
         }

@@ -5,7 +5,7 @@ use egui::{Align, Layout, RichText, Sense, Ui, Vec2};
 use super::data::{PaneColumn, TEXT_SIZE};
 use crate::base::{Nanos, Timestamp};
 use crate::gui::pane::Scene;
-use crate::gui::script::one_line;
+use crate::gui::script::{lines, one_line};
 use crate::gui::shortened::shortened;
 use crate::gui::tint::Tint;
 use crate::tables::{Cell, ColumnDef, ColumnKind, Unit};
@@ -89,6 +89,8 @@ pub(super) struct Marks {
     pub is_trouble: bool,
     /// Whether the text has a monospaced font.
     pub is_mono: bool,
+    /// Whether the text is broken into lines.
+    pub is_broken: bool,
 }
 
 /// Draws a cell; `text` is what [`text_of`] returns for it.
@@ -100,9 +102,11 @@ pub(super) fn cell_ui(
     text: &str,
     marks: Marks,
 ) {
+    // Beside a text of several lines the others are beside its first line.
+    let across = ui.layout().vertical_align();
     let layout = match align_of(column) {
-        Align::Max => Layout::right_to_left(Align::Center),
-        _ => Layout::left_to_right(Align::Center),
+        Align::Max => Layout::right_to_left(across),
+        _ => Layout::left_to_right(across),
     };
     ui.with_layout(layout, |ui| {
         let color_by = scene.state.settings.color_by;
@@ -135,6 +139,11 @@ pub(super) fn cell_ui(
             true => drawn.monospace(),
             false => drawn,
         };
+        if marks.is_broken {
+            let label = egui::Label::new(lines(ui, drawn));
+            ui.add(label.wrap().selectable(false));
+            return;
+        }
         let label = egui::Label::new(one_line(ui, drawn));
         let response = ui.add(label.truncate().selectable(false));
         if end.is_some() {

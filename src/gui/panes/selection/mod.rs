@@ -13,7 +13,7 @@ use egui::{RichText, Ui};
 use self::area::{
     ShownArea, counted, event_area_of, kinds_of, shown_kind, summed_area_of, summed_words, sums_ui,
 };
-use crate::base::{Task, TaskKey, TimeSpan};
+use crate::base::{Cancelled, Job, Task, TaskKey, TimeSpan};
 use crate::event::SliceKind;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData};
@@ -132,9 +132,18 @@ struct Drawn {
 }
 
 impl Drawn {
-    fn of_groups(trace: &Trace, groups: &[Group], what: What, by: GroupBy, area: &Area) -> Drawn {
+    fn of_groups(
+        loaded: &LoadedTrace,
+        groups: &[Group],
+        what: What,
+        by: GroupBy,
+        area: &Area,
+    ) -> Drawn {
         let kinds = kinds_of(groups);
-        let table = |groups: &[Group]| Arc::new(rows::of_groups(trace, groups, what, by, area));
+        let table = |groups: &[Group]| {
+            let table = rows::of_groups(&loaded.trace, groups, what, by, area);
+            Arc::new(table.about(loaded.id))
+        };
         let of_kind = |kind: &SliceKind| {
             let groups = groups.iter().filter(|group| group.key.kind == Some(*kind));
             table(&groups.copied().collect::<Vec<Group>>())
@@ -150,19 +159,10 @@ impl Drawn {
         }
     }
 
-    fn of_table(table: TableData) -> Drawn {
+    fn of_table(table: TableData, trace: TraceId) -> Drawn {
         Drawn {
-            tables: [Arc::new(table)].into(),
+            tables: [Arc::new(table.about(trace))].into(),
             ..Drawn::default()
-        }
-    }
-
-    /// Returns the tables as tables with ids of this generation of a trace.
-    fn of(self, trace: TraceId) -> Drawn {
-        let own = |table: &Arc<TableData>| Arc::new(TableData::clone(table).about(trace));
-        Drawn {
-            tables: self.tables.iter().map(own).collect(),
-            ..self
         }
     }
 
@@ -186,8 +186,8 @@ struct SelectionPane {
     shown: Shown,
     /// Whether the user chose `shown`; if not it follows the area.
     is_chosen: bool,
-    /// The trace and area for which `shown` was computed.
-    shown_for: Option<(TraceId, Area)>,
+    /// The kind of totals that the area's content suggests.
+    suggested: Task<Area, Shown>,
     by: Option<GroupBy>,
     exact: Task<Key, Drawn>,
     live: Option<(TraceId, Key, LiveArea)>,
@@ -201,7 +201,7 @@ impl Pane for SelectionPane {
         let mut actions = Vec::new();
         let trace = &scene.loaded.trace;
         let ShownArea { area, from } = summed_area_of(scene.state, trace);
-        self.fit(scene.loaded.id, trace, &area);
+        self.fit(ui.ctx(), scene.loaded, &area);
         let area = match self.shown {
             Shown::Events => event_area_of(scene.state, trace),
             _ => area,
@@ -248,7 +248,7 @@ impl Pane for SelectionPane {
             self.exact.ui(ui, scene.palette);
         });
         if data.rows.is_empty() {
-            if !self.exact.is_busy() {
+            if !self.is_waiting() {
                 let words = match drawn.kinds.is_empty() {
                     true => self.shown.nothing(),
                     false => "No slices of this kind here. Choose another kind above.",
@@ -284,7 +284,7 @@ impl Pane for SelectionPane {
     }
 
     fn is_waiting(&self) -> bool {
-        self.exact.is_busy()
+        self.exact.is_busy() || self.is_fitting()
     }
 
     fn stop(&mut self) {
@@ -294,12 +294,24 @@ impl Pane for SelectionPane {
 
 impl SelectionPane {
     /// Chooses the kind of totals by the area's content, until the user chooses one.
-    fn fit(&mut self, id: TraceId, trace: &Trace, area: &Area) {
-        let is_known = (self.shown_for.as_ref()).is_some_and(|(of, old)| (*of, old) == (id, area));
-        if !self.is_chosen && !is_known {
-            self.shown = first_shown(trace, area);
-            self.shown_for = Some((id, area.clone()));
+    fn fit(&mut self, ctx: &egui::Context, loaded: &LoadedTrace, area: &Area) {
+        if self.is_chosen {
+            return;
         }
+        let (index, asked) = (loaded.clone(), area.clone());
+        // In turn: a drag asks in each frame, and each answer is better than the one before it.
+        let question = TaskKey::about(loaded.id, area.clone()).in_turn();
+        self.suggested.ask(ctx, question, move |job| {
+            first_shown(&index.trace, &asked, job)
+        });
+        if let Some(suggested) = self.suggested.answer(loaded.id) {
+            self.shown = *suggested;
+        }
+    }
+
+    /// Returns whether the kind of totals may change when the suggestion for the area is known.
+    fn is_fitting(&self) -> bool {
+        !self.is_chosen && self.suggested.is_pending()
     }
 
     fn grouping(&self) -> GroupBy {
@@ -336,7 +348,7 @@ impl SelectionPane {
             } else {
                 ctx.request_repaint();
             }
-        } else {
+        } else if !self.is_fitting() {
             self.live = None;
             let (asked, its_words) = (area.clone(), about.clone());
             let question = TaskKey::about(id, key.clone());
@@ -345,17 +357,18 @@ impl SelectionPane {
                 let drawn = match (what, shown) {
                     (Some(what), _) => {
                         let groups = groups(trace, &asked, what, by, job)?;
-                        Drawn::of_groups(trace, &groups, what, by, &asked)
+                        Drawn::of_groups(&index, &groups, what, by, &asked)
                     }
                     (None, Shown::Events) => {
                         let groups = event_counts(trace, &asked, by, job)?;
-                        Drawn::of_table(rows::of_events(trace, &groups, by, asked.span))
+                        Drawn::of_table(rows::of_events(trace, &groups, by, asked.span), index.id)
                     }
-                    (None, _) => {
-                        Drawn::of_table(rows::of_counters(trace, &counters(trace, &asked)))
-                    }
+                    (None, _) => Drawn::of_table(
+                        rows::of_counters(trace, &counters(trace, &asked)),
+                        index.id,
+                    ),
                 };
-                Ok(drawn.of(index.id).with(its_words))
+                Ok(drawn.with(its_words))
             });
             match self.exact.answer(id) {
                 Some(drawn) if self.exact.is_of(id, key) => {
@@ -393,48 +406,57 @@ impl SelectionPane {
             return None;
         }
         let groups = live.groups();
-        Some(Drawn::of_groups(trace, &groups, what, *by, area))
+        Some(Drawn::of_groups(loaded, &groups, what, *by, area))
     }
 }
 
 /// Returns the totals that are shown first for an area: slices if its tracks contain some in its span, otherwise another
 /// kind that occurs there.
-fn first_shown(trace: &Trace, area: &Area) -> Shown {
+fn first_shown(trace: &Trace, area: &Area, job: &Job) -> Result<Shown, Cancelled> {
     let lanes = match &area.lanes {
         Lanes::Of(lanes) => lanes.as_slice(),
-        Lanes::All | Lanes::Both { .. } => return first_of_all(trace, area.span),
+        Lanes::All | Lanes::Both { .. } => return first_of_all(trace, area.span, job),
     };
-    let kind_of = |lane: &Lane| match *lane {
-        Lane::Track(id) => has_slices(trace, id, area.span).then_some(Shown::Slices),
-        Lane::States(id) => has_states(trace, id, area.span).then_some(Shown::States),
-        Lane::Runs(id) => has_runs(trace, id, area.span).then_some(Shown::CpuUse),
-        Lane::OnCpu(_) => None,
-        Lane::Counter(_) => Some(Shown::Counters),
-    };
-    let kinds: Vec<Shown> = lanes.iter().filter_map(kind_of).collect();
+    let mut kinds: Vec<Shown> = Vec::new();
+    for lane in lanes {
+        job.check()?;
+        let kind = match *lane {
+            Lane::Track(id) => has_slices(trace, id, area.span).then_some(Shown::Slices),
+            Lane::States(id) => has_states(trace, id, area.span).then_some(Shown::States),
+            Lane::Runs(id) => has_runs(trace, id, area.span).then_some(Shown::CpuUse),
+            Lane::OnCpu(_) => None,
+            Lane::Counter(_) => Some(Shown::Counters),
+        };
+        kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
+    }
     // A CPU's own slices are its interrupts: the threads that ran there come first.
     let order = [Shown::CpuUse, Shown::Slices, Shown::States, Shown::Counters];
     let is_of_cpus = |shown: Shown| shown != Shown::CpuUse || !kinds.contains(&Shown::States);
     let first = order
         .into_iter()
         .find(|shown| kinds.contains(shown) && is_of_cpus(*shown));
-    first.unwrap_or(Shown::Events)
+    Ok(first.unwrap_or(Shown::Events))
 }
 
 /// Returns the totals that are shown first for all tracks.
-fn first_of_all(trace: &Trace, span: TimeSpan) -> Shown {
-    let mut rows = trace.slices.rows.iter();
-    let mut threads = (0..trace.threads.len() as u32).map(ThreadId);
-    let mut cpus = (0..trace.cpus.len() as u32).map(CpuId);
-    if rows.any(|row| !trace.slices.overlapping(row, span).is_empty()) {
-        Shown::Slices
-    } else if threads.any(|id| has_states(trace, id, span)) {
-        Shown::States
-    } else if cpus.any(|id| has_runs(trace, id, span)) {
-        Shown::CpuUse
-    } else {
-        Shown::Events
+fn first_of_all(trace: &Trace, span: TimeSpan, job: &Job) -> Result<Shown, Cancelled> {
+    for row in trace.slices.rows.iter() {
+        job.check()?;
+        if !trace.slices.overlapping(row, span).is_empty() {
+            return Ok(Shown::Slices);
+        }
     }
+    for id in (0..trace.threads.len() as u32).map(ThreadId) {
+        job.check()?;
+        if has_states(trace, id, span) {
+            return Ok(Shown::States);
+        }
+    }
+    let mut cpus = (0..trace.cpus.len() as u32).map(CpuId);
+    Ok(match cpus.any(|id| has_runs(trace, id, span)) {
+        true => Shown::CpuUse,
+        false => Shown::Events,
+    })
 }
 
 /// Returns whether any slice of a track overlaps a span.
@@ -486,11 +508,7 @@ fn menu_ui(
             ui.close();
         }
     };
-    match data
-        .rows
-        .item(scene.loaded, row)
-        .filter(|_| !data.is_stale(scene.loaded.id))
-    {
+    match data.item(scene.loaded, row) {
         Some(item @ Item::Slice(id)) => {
             entry(ui, "Show the longest", Action::Reveal(item));
             if let Some(thread) = Item::Slice(id).thread(trace) {
