@@ -9,8 +9,8 @@ use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, LaneColumns, Need, Part,
-    PartColumns, ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, Need, Part, PartColumns,
+    ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::kind_table::ListedKinds;
@@ -19,7 +19,7 @@ use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
 
-use super::emit::{Emitter, Last};
+use super::emit::{BlockRead, Emitter, Last};
 use super::facts::{Facts, Layout};
 use super::refused::Refused;
 use super::summary::{BlockStart, Shape, State, Summary, Whole, summarise};
@@ -221,7 +221,7 @@ impl FtraceReader {
         block: &Block,
         whole: &Whole,
         job: &Job,
-    ) -> Result<Vec<LaneColumns>, ReadError> {
+    ) -> Result<BlockRead, ReadError> {
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
         let mut emitter = Emitter::new(&self.kinds, &whole.cpus, block.last, &self.facts);
         if whole.shape.instance_width > 0 {
@@ -229,6 +229,9 @@ impl FtraceReader {
             if !self.facts.is_of_several_files {
                 emitter.look_for_doubles(self.before(block));
             }
+        }
+        if whole.has_etrace {
+            emitter.look_for_etrace(self.input.bytes());
         }
         emitter.read(text, block.range.start as u64, block.first_line, job)?;
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +243,7 @@ impl FtraceReader {
             }
         }
         drop(names);
-        Ok(emitter.into_columns())
+        Ok(emitter.into_read())
     }
 }
 
@@ -401,14 +404,6 @@ impl FtraceReader {
     }
 }
 
-/// The result of reading a block.
-pub(super) struct BlockRead {
-    /// The columns of each lane.
-    columns: Vec<LaneColumns>,
-    /// The etrace lines of the block.
-    etrace: Found,
-}
-
 impl Stream for FtraceReader {
     type Summary = Summary;
     type State = State;
@@ -453,13 +448,9 @@ impl Stream for FtraceReader {
     ) -> Result<BlockRead, ReadError> {
         job.check()?;
         let block = self.block(part, start, whole);
-        let columns = self.read_block(part, &block, whole, job)?;
-        let etrace = match whole.has_etrace {
-            true => with_etrace::lines_in(self, &block),
-            false => Found::default(),
-        };
+        let read = self.read_block(part, &block, whole, job)?;
         job.advance(block.range.len() as u64);
-        Ok(BlockRead { columns, etrace })
+        Ok(read)
     }
 
     fn gather(
@@ -493,7 +484,7 @@ impl Stream for FtraceReader {
             }
             false => None,
         };
-        let kinds = lines.map(|lines| with_etrace::kinds_of(self, lines));
+        let kinds = lines.map(|lines| with_etrace::kinds_of(&self.kinds, lines));
         let mut info = self.info_of(&whole);
         let mut counts = vec![Fact::new("lines", whole.line_count.to_string())];
         let buffers = whole.buffers.clone();

@@ -181,10 +181,10 @@ impl FtraceReader {
         if !is_asked || self.facts.layout != Layout::Graph {
             return Ok(Vec::new());
         }
-        let columns = self
+        let read = self
             .read_block(0, block, whole, job)
             .map_err(|_| Error::from(ErrorKind::Interrupted))?;
-        let mut times: Vec<LineTime> = columns
+        let mut times: Vec<LineTime> = (read.columns)
             .iter()
             .flat_map(|lane| {
                 (0..lane.events.len() as u32).map(|event| {

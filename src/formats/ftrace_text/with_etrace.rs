@@ -4,12 +4,12 @@
 //! The text is read as usual; each block also collects its etrace lines, from which `formats::etrace_lines` builds calls.
 
 use super::etrace_call::is_etrace_call;
-use super::event_lines::{EventLine, LineKind, event_lines};
-use super::reader::{Block, FtraceReader};
 use crate::base::{Strings, Timestamp};
 use crate::event::{EventKind, KindId, ThreadKey};
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::ftrace_line::line::Plain;
+use crate::formats::ftrace_line::prefix::Prefix;
+use crate::formats::text_kinds::Kinds;
 
 /// Number of lines in which a text's line ends are detected.
 const LINES_OF_ENDS: usize = 64;
@@ -25,53 +25,71 @@ fn line_end(text: &[u8]) -> &'static [u8] {
     }
 }
 
-/// Collects the etrace lines of a block.
-#[must_use]
-pub(crate) fn lines_in(reader: &FtraceReader, block: &Block) -> Found {
-    let (all, base) = (reader.input.bytes(), block.range.start as u64);
-    let text = all.get(block.range.clone());
-    let line_end = line_end(all);
-    let mut found = Found::default();
-    let mut last = block.last;
-    let mut is_behind_hole = false;
-    let text = text.unwrap_or(&[]);
-    for EventLine { line, kind } in event_lines(text, block.first_line, base, &reader.facts) {
-        let LineKind::Event(prefix) = kind else {
-            is_behind_hole |= matches!(kind, LineKind::Other(Plain::Lost(..)));
-            continue;
-        };
-        // Every line must be spread, so that times equal those in the lanes of the CPUs.
-        let time = last.spread(&prefix);
-        if std::mem::take(&mut is_behind_hole) {
-            found.add_hole(Timestamp(time));
+/// Collects the etrace lines of a block while its events are read.
+pub(super) struct EtraceLines<'a> {
+    /// The whole text.
+    text: &'a [u8],
+    line_end: &'static [u8],
+    found: Found,
+    /// Whether events were lost before the next event.
+    is_behind_hole: bool,
+}
+
+impl<'a> EtraceLines<'a> {
+    /// Returns the state before the first line of a block of `text`, which is the whole text.
+    #[must_use]
+    pub(super) fn new(text: &'a [u8]) -> EtraceLines<'a> {
+        EtraceLines {
+            text,
+            line_end: line_end(text),
+            found: Found::default(),
+            is_behind_hole: false,
         }
-        if !is_etrace_call(prefix.body) {
-            continue;
+    }
+
+    /// Adds the call of an event, if the event is one; `number` is the number of its line.
+    pub(super) fn event(&mut self, event: &Prefix<'a>, number: u64) {
+        let time = Timestamp(event.time);
+        if std::mem::take(&mut self.is_behind_hole) {
+            self.found.add_hole(time);
+        }
+        if !is_etrace_call(event.body) {
+            return;
         }
         // Up to the newline: a CR before it may be the end of a name.
-        let place = (prefix.body.as_ptr() as usize).saturating_sub(all.as_ptr() as usize);
-        let rest = all.get(place..).unwrap_or(prefix.body);
+        let place = (event.body.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let rest = self.text.get(place..).unwrap_or(event.body);
         let length = memchr::memchr(b'\n', rest).map_or(rest.len(), |length| length + 1);
         let body = rest.get(..length).unwrap_or(rest);
-        let body = body.strip_suffix(line_end).unwrap_or(body);
-        let writer = Some(ThreadKey(prefix.pid));
-        found.add(body, Some(line.number), Timestamp(time), writer);
+        let body = body.strip_suffix(self.line_end).unwrap_or(body);
+        let writer = Some(ThreadKey(event.pid));
+        self.found.add(body, Some(number), time, writer);
     }
-    if is_behind_hole {
-        found.add_hole(Timestamp(last.time));
+
+    /// Notes a line without columns: events may have been lost before the next one.
+    pub(super) fn plain(&mut self, plain: &Plain) {
+        self.is_behind_hole |= matches!(plain, Plain::Lost(..));
     }
-    found
+
+    /// Returns the lines; `end` is the time of the block's last event, in ns.
+    #[must_use]
+    pub(super) fn into_found(mut self, end: i64) -> Found {
+        if self.is_behind_hole {
+            self.found.add_hole(Timestamp(end));
+        }
+        self.found
+    }
 }
 
 /// Returns, for each kind of call, its kind in the text.
 #[must_use]
-pub(crate) fn kinds_of(reader: &FtraceReader, lines: &Lines) -> Vec<KindId> {
+pub(crate) fn kinds_of(of_text: &Kinds, lines: &Lines) -> Vec<KindId> {
     let mut strings = Strings::default();
     let kinds = lines.kinds(&mut strings);
     let number = |kind: &EventKind| {
         let category = strings.text(kind.category);
         let name = strings.bytes(kind.name);
-        reader.kinds.intern(&category, name, kind.role)
+        of_text.intern(&category, name, kind.role)
     };
     kinds.iter().map(number).collect()
 }

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use super::TraceFile;
 use super::buffers::{Buffer, CpuData, CpuPages};
-use super::emit::PartPass;
+use super::emit::{PartPass, PartRead};
 use super::page::{Records, read_head};
 use crate::base::{ByteOrder, Job, Location, ReadError, Severity};
-use crate::event::LaneColumns;
 use crate::tracedat::layout::Lost;
 
 /// Number of pages of a part after which memory for the part's remaining events is reserved.
@@ -39,18 +38,18 @@ impl<'a> PartPages<'a> {
         }
     }
 
-    /// Reads the pages in `range` (bytes of the CPU's pages, or indices of chunks if they are packed); returns the
-    /// columns. Errors if the job was cancelled.
+    /// Reads the pages in `range` (bytes of the CPU's pages, or indices of chunks if they are packed). Errors if the job
+    /// was cancelled.
     pub(super) fn read<E: ByteOrder>(
         mut self,
         range: Range<u64>,
         job: &Job,
-    ) -> Result<LaneColumns, ReadError> {
+    ) -> Result<PartRead, ReadError> {
         match self.data.chunks.is_none() {
             true => self.read_plain::<E>(range, job)?,
             false => self.read_packed::<E>(range, job)?,
         }
-        Ok(self.pass.columns)
+        Ok(self.pass.into_read())
     }
 
     fn read_plain<E: ByteOrder>(&mut self, range: Range<u64>, job: &Job) -> Result<(), ReadError> {

@@ -11,18 +11,18 @@ use super::buffers::{Buffer, CpuData, CpuIndex, CpuPages};
 use super::coarse::coarse;
 use super::decoder::Memory;
 use super::describe::{self, Circumstances};
-use super::emit::{EventClock, PartPass};
+use super::emit::{EventClock, PartPass, PartRead, PrintTexts};
 use super::field_reader::RecordFields;
 use super::part_pages::PartPages;
 use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
-use super::with_etrace::{lines_in, prints_with_etrace};
+use super::with_etrace::print_texts;
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
 use crate::event::kernel::ProbeGroup;
 use crate::event::{
-    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock,
-    LaneColumns, Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock, Need,
+    Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
@@ -47,8 +47,9 @@ pub(crate) struct TraceDat {
     parts: Vec<Part>,
     /// The pages of each part, in the order of lanes.
     ranges: Vec<PartRange>,
-    /// The kinds of print events whose texts are lines of etrace. The lines are available after all parts were read.
-    prints: Vec<KindId>,
+    /// What becomes of the texts of print events.
+    prints: PrintTexts,
+    /// The lines of etrace among them, set after all parts were read.
     lines: OnceLock<Lines>,
 }
 
@@ -67,7 +68,7 @@ impl TraceDat {
     /// As [`TraceFile::open`].
     pub fn open(input: Input) -> Result<TraceDat, ReadError> {
         let mut reader = TraceDat::new(Arc::new(TraceFile::open(input)?));
-        reader.prints = prints_with_etrace(&reader);
+        reader.prints = print_texts(&reader);
         Ok(reader)
     }
 
@@ -97,7 +98,7 @@ impl TraceDat {
             sources: Vec::new(),
             parts: Vec::new(),
             ranges: Vec::new(),
-            prints: Vec::new(),
+            prints: PrintTexts::default(),
             lines: OnceLock::new(),
             report: OnceLock::new(),
             file,
@@ -123,12 +124,6 @@ impl TraceDat {
                 ..TraceReport::new(Arc::clone(&self.file), decoder)
             }
         })
-    }
-
-    /// Returns the kinds of print events whose texts are lines of etrace.
-    #[must_use]
-    pub(crate) fn prints(&self) -> &[KindId] {
-        &self.prints
     }
 
     /// Returns the opened file.
@@ -223,7 +218,7 @@ impl TraceDat {
         Some((index, self.source(*lane)?, range.clone()))
     }
 
-    fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<LaneColumns, ReadError> {
+    fn read_as<E: ByteOrder>(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {
         let range = self.ranges.get(part as usize).map(|own| own.range.clone());
         let (Some(CpuPages { buffer, data }), Some(range)) = (self.source_of_part(part), range)
         else {
@@ -242,9 +237,9 @@ impl TraceDat {
             cpu: data.cpu,
             clock,
         };
-        let pass = PartPass::new(&self.file, &self.recipes, &decoder, clock);
+        let pass = PartPass::new(&self.file, &self.recipes, &decoder, clock).for_texts(self.prints);
         let pages = PartPages::new(&self.file, CpuPages { buffer, data }, pass);
-        let mut columns = pages.read::<E>(range, job)?;
+        let PartRead { mut columns, lines } = pages.read::<E>(range, job)?;
         let events = &mut columns.events;
         // An event takes 9 bytes: shrink only if much more was reserved.
         if events.memory_bytes() > events.len() as u64 * 14 + 4096 {
@@ -252,7 +247,7 @@ impl TraceDat {
         }
         columns.sort_by_time();
         columns.clock = LaneClock::Number(self.file.clock_number(&buffer.clock));
-        Ok(columns)
+        Ok(PartRead { columns, lines })
     }
 }
 
@@ -342,12 +337,6 @@ impl TraceDat {
     }
 }
 
-/// The columns of a part, and the lines of etrace in its print events.
-pub(crate) struct PartRead {
-    columns: LaneColumns,
-    lines: Found,
-}
-
 // A page contains its time and an event contains its thread, so a part does not depend on earlier parts.
 impl IndependentParts for TraceDat {
     type Read = PartRead;
@@ -357,14 +346,10 @@ impl IndependentParts for TraceDat {
     }
 
     fn read(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {
-        let columns = match self.file.endian() {
-            Endian::Little => self.read_as::<Little>(part, job)?,
-            Endian::Big => self.read_as::<Big>(part, job)?,
-        };
-        Ok(PartRead {
-            lines: lines_in(self, part, &columns),
-            columns,
-        })
+        match self.file.endian() {
+            Endian::Little => self.read_as::<Little>(part, job),
+            Endian::Big => self.read_as::<Big>(part, job),
+        }
     }
 
     fn shown<'a>(&self, part: u32, read: &'a PartRead) -> Vec<Shown<'a>> {
@@ -398,7 +383,7 @@ impl IndependentParts for TraceDat {
             diagnostics: Diagnostics::default(),
             inside: Vec::new(),
         };
-        if !self.prints.is_empty() {
+        if self.prints == PrintTexts::MarksAndEtrace {
             let directory = &mut gathered.directory;
             let lines = found.lines(job)?;
             let lines = self.lines.get_or_init(|| lines);

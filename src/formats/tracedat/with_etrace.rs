@@ -5,8 +5,8 @@
 
 use super::TraceDat;
 use super::buffers::CpuPages;
-use crate::event::{KindId, LaneColumns};
-use crate::formats::etrace_lines::{Found, parse_payload};
+use super::emit::PrintTexts;
+use crate::formats::etrace_lines::parse_payload;
 use crate::formats::stream::IndependentParts;
 
 /// Number of places that are sampled on each CPU; fewer in compressed data, because each place must be unpacked.
@@ -19,7 +19,6 @@ const MOST_EVENTS: usize = 256;
 struct PrintText {
     /// The kind's number in the file.
     number: u16,
-    kind: KindId,
     /// Offset of the text in the record, in bytes.
     offset: usize,
 }
@@ -34,7 +33,6 @@ fn texts_of_prints(reader: &TraceDat) -> Vec<PrintText> {
             let text = format.field("buf")?;
             Some(PrintText {
                 number: id,
-                kind: KindId(file.kind_of_id(id)?),
                 offset: text.offset as usize,
             })
         })
@@ -51,45 +49,13 @@ fn text_in<'a>(reader: &TraceDat, texts: &[PrintText], record: &'a [u8]) -> Opti
     record.get(texts.iter().find(|text| text.number == id)?.offset..)
 }
 
-/// Returns the lines of etrace among the events of a part with the columns `read`. Texts are not trimmed, because a
-/// name may end in spaces.
+/// Returns whether the texts of print events are also lines of etrace: whether one of the sampled texts is.
 #[must_use]
-pub(crate) fn lines_in(reader: &TraceDat, part: u32, read: &LaneColumns) -> Found {
-    let mut found = Found::default();
-    let prints = reader.prints();
-    let Some(CpuPages { buffer, data }) =
-        reader.source_of_part(part).filter(|_| !prints.is_empty())
-    else {
-        return found;
-    };
-    let texts = texts_of_prints(reader);
-    for index in 0..read.events.len() as u32 {
-        if !prints.contains(&read.events.kind(index)) {
-            continue;
-        }
-        let row = read.events.row(index);
-        let add = |record: &[u8]| {
-            let text = text_in(reader, &texts, record).unwrap_or(&[]);
-            let end = memchr::memchr(0, text).unwrap_or(text.len());
-            let line = text.get(..end).unwrap_or(text);
-            found.add(line, None, row.time, row.thread);
-        };
-        // A record that cannot be read was reported when its part was read.
-        let _ = (reader.file()).with_event(data, buffer.page_size, row.place, add);
-    }
-    for gap in &read.gaps {
-        found.add_hole(gap.span().end);
-    }
-    found
-}
-
-/// Returns the kinds of print events if a sampled text is a line of etrace; otherwise an empty list.
-#[must_use]
-pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
+pub(crate) fn print_texts(reader: &TraceDat) -> PrintTexts {
     let file = reader.file();
     let texts = texts_of_prints(reader);
     if texts.is_empty() {
-        return Vec::new();
+        return PrintTexts::Marks;
     }
     let parts = IndependentParts::parts(reader).len() as u32;
     let mut seen = None;
@@ -119,10 +85,10 @@ pub(crate) fn prints_with_etrace(reader: &TraceDat) -> Vec<KindId> {
                 let is_line = text_in(reader, &texts, payload)
                     .is_some_and(|text| parse_payload(text.trim_ascii_start()).is_some());
                 if is_line {
-                    return texts.iter().map(|text| text.kind).collect();
+                    return PrintTexts::MarksAndEtrace;
                 }
             }
         }
     }
-    Vec::new()
+    PrintTexts::Marks
 }

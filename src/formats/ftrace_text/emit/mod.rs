@@ -19,6 +19,7 @@ use super::probe_text::{is_event_probe, may_be_probe, probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::tasks::tracer_text;
 use super::tracers::{tracer_event, tracer_event_named};
+use super::with_etrace::EtraceLines;
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
 use crate::event::kernel::{PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
@@ -27,6 +28,7 @@ use crate::event::{
     ThreadKey,
 };
 use crate::formats::atrace::Claim;
+use crate::formats::etrace_lines::Found;
 use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
 use crate::formats::ftrace_line::prefix::{Group, Prefix};
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
@@ -146,6 +148,16 @@ pub(crate) struct Emitter<'a> {
     facts: &'a Facts,
     /// Recent events, if the text is from several instances.
     doubles: Option<Doubles<'a>>,
+    /// The lines of etrace, if the text contains any.
+    etrace: Option<EtraceLines<'a>>,
+}
+
+/// The result of reading a block.
+pub(super) struct BlockRead {
+    /// The columns of each lane.
+    pub columns: Vec<LaneColumns>,
+    /// The etrace lines of the block.
+    pub etrace: Found,
 }
 
 /// The event that is being read.
@@ -201,6 +213,7 @@ impl<'a> Emitter<'a> {
             last,
             facts,
             doubles: None,
+            etrace: None,
         }
     }
 
@@ -209,6 +222,11 @@ impl<'a> Emitter<'a> {
         for lane in &mut self.lanes {
             lane.columns.clock = LaneClock::OfSeveralBuffers;
         }
+    }
+
+    /// Enables collecting the lines of etrace; `text` is the whole text.
+    pub(crate) fn look_for_etrace(&mut self, text: &'a [u8]) {
+        self.etrace = Some(EtraceLines::new(text));
     }
 
     /// Enables detection of events that several instances recorded. `before` is the text before the block.
@@ -247,7 +265,12 @@ impl<'a> Emitter<'a> {
                     self.event(&prefix, &line);
                 }
                 LineKind::Graph(_) => {}
-                LineKind::Other(plain) => self.plain(&line, plain),
+                LineKind::Other(plain) => {
+                    if let Some(etrace) = &mut self.etrace {
+                        etrace.plain(&plain);
+                    }
+                    self.plain(&line, plain);
+                }
             }
             if line.offset - checked >= CHECK_BYTES {
                 job.check()?;
@@ -257,9 +280,9 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Returns the columns of each lane.
+    /// Returns the columns of each lane, and the lines of etrace.
     #[must_use]
-    pub(crate) fn into_columns(self) -> Vec<LaneColumns> {
+    pub(crate) fn into_read(self) -> BlockRead {
         let columns = |mut lane: Lane| {
             // The next event of this CPU, if any, is in a later block; see `gaps`.
             if let Some(lost) = lane.lost {
@@ -268,7 +291,11 @@ impl<'a> Emitter<'a> {
             }
             lane.columns
         };
-        self.lanes.into_iter().map(columns).collect()
+        let (etrace, end) = (self.etrace, self.last.time);
+        BlockRead {
+            columns: self.lanes.into_iter().map(columns).collect(),
+            etrace: etrace.map_or_else(Found::default, |etrace| etrace.into_found(end)),
+        }
     }
 
     fn lane_of(&self, cpu: u32) -> usize {
@@ -295,6 +322,9 @@ impl<'a> Emitter<'a> {
             .is_some_and(|known| known.is_double(prefix))
         {
             return self.double(&mut now, prefix.time, line.offset, body);
+        }
+        if let Some(etrace) = &mut self.etrace {
+            etrace.event(prefix, line.number);
         }
         match body {
             Body::Event(name, info) => self.named(&mut now, prefix, line, name, info),

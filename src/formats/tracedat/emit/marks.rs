@@ -205,7 +205,15 @@ impl PartPass<'_> {
         let file = self.file;
         let mut made = Vec::new();
         let text: &[u8] = match text {
-            PrintText::Inline(offset) => until_nul(payload.get(offset as usize..)?),
+            PrintText::Inline(offset) => {
+                // Lines of etrace are not trimmed, because a name may end in spaces.
+                let text = until_nul(payload.get(offset as usize..)?);
+                if let Some(etrace) = &mut self.etrace {
+                    let events = &self.columns.events;
+                    etrace.add(text, None, events.time(event), events.thread(event));
+                }
+                text
+            }
             PrintText::Constant(address) => {
                 let known = file.metadata.printk.lookup(address.read::<E>(payload)?);
                 known.unwrap_or(b"")

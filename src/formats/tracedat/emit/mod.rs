@@ -23,6 +23,7 @@ use crate::event::{
     ThreadState, Wakeup,
 };
 use crate::formats::atrace::Claim;
+use crate::formats::etrace_lines;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
 use crate::tracedat::layout::{Layout, Lost};
 
@@ -45,6 +46,16 @@ const MOST_LEFT_IN_PAGE: usize = 256;
 pub(crate) struct EventClock<'a> {
     pub cpu: u32,
     pub clock: &'a str,
+}
+
+/// What becomes of the texts of print events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PrintTexts {
+    /// They are read as marks only.
+    #[default]
+    Marks,
+    /// They are read as marks, and as lines of etrace.
+    MarksAndEtrace,
 }
 
 /// The last name of a thread.
@@ -81,6 +92,14 @@ pub(crate) struct PartPass<'a> {
     /// Cache of thread names, at index `pid % NAMES`. `other_names` contains names that were removed from the cache.
     names: Vec<ThreadName>,
     other_names: FxHashMap<u32, [u8; 16]>,
+    /// The lines of etrace among the texts of print events; `None`: they are not looked for.
+    etrace: Option<etrace_lines::Found>,
+}
+
+/// The columns of a part, and the lines of etrace in its print events.
+pub(crate) struct PartRead {
+    pub columns: LaneColumns,
+    pub lines: etrace_lines::Found,
 }
 
 impl<'a> PartPass<'a> {
@@ -114,6 +133,30 @@ impl<'a> PartPass<'a> {
             claims: FxHashSet::default(),
             names: vec![ThreadName::default(); NAMES],
             other_names: FxHashMap::default(),
+            etrace: None,
+        }
+    }
+
+    /// Returns the pass with what it is to make of the texts of print events.
+    #[must_use]
+    pub(crate) fn for_texts(self, texts: PrintTexts) -> PartPass<'a> {
+        let is_etrace = texts == PrintTexts::MarksAndEtrace;
+        PartPass {
+            etrace: is_etrace.then(etrace_lines::Found::default),
+            ..self
+        }
+    }
+
+    /// Ends the pass.
+    #[must_use]
+    pub(crate) fn into_read(self) -> PartRead {
+        let mut lines = self.etrace.unwrap_or_default();
+        for gap in &self.columns.gaps {
+            lines.add_hole(gap.span().end);
+        }
+        PartRead {
+            columns: self.columns,
+            lines,
         }
     }
 
