@@ -315,6 +315,12 @@ impl<'a> Chosen<'a> {
         self.share_of_track(id) == Share::All
     }
 
+    /// Returns whether all slices of a track are chosen: none need be looked at by itself.
+    #[must_use]
+    pub(crate) fn has_all_slices_of(&self, id: TrackId) -> bool {
+        self.has_whole_track(id) && !self.on_cpus.is_limit()
+    }
+
     fn share_of_track(&self, id: TrackId) -> Share {
         let share = self.tracks.get(id.0 as usize).copied();
         share.unwrap_or(Share::None)

@@ -381,6 +381,52 @@ fn a_track_of_a_cpu_is_all_that_it_shows() {
     assert_eq!(runs, expected.len());
 }
 
+/// (time in ns, thread) of the slices of threads in a file in Chrome JSON.
+fn slices_of_json(path: &Path) -> Vec<(i64, i64)> {
+    let is_slice = |event: &&Json| {
+        let category = event["cat"].as_str().unwrap_or_default();
+        event["ph"] == "X" && !["runs", "states"].contains(&category)
+    };
+    let events = json_events(path);
+    let events = events.iter().filter(is_slice);
+    let mut found: Vec<(i64, i64)> = events
+        .map(|event| {
+            let us = event["ts"].as_f64().unwrap();
+            ((us * 1e3).round() as i64, event["tid"].as_i64().unwrap())
+        })
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn every_export_of_a_cpu_has_the_slices_that_ran_there_and_no_others() {
+    let source = file("sample-traces/kprobe-hackbench.dat");
+    let cpu = runs_of_table(&source)[0].2.to_string();
+    let start = table("slices", &source)[0]["ts"].clone();
+    let (_folder, all) = exported(&source, "a.json", &[]);
+    let all = slices_of_json(&all);
+    for more in [["--cpu", cpu.as_str()], ["--track", &format!("CPU {cpu}")]] {
+        let (_folder, csv) = exported(
+            &source,
+            "a.csv",
+            &[&more[..], &["--table", "slices"]].concat(),
+        );
+        let rows = std::fs::read_to_string(csv).unwrap().lines().count() - 1;
+        assert!(rows > 10 && rows < all.len(), "{rows} of {}", all.len());
+        let (_folder, json) = exported(&source, "a.json", &more);
+        let found = slices_of_json(&json);
+        assert_eq!(found.len(), rows, "{more:?} from {start}");
+        assert!(found.iter().all(|slice| all.contains(slice)), "{more:?}");
+        let (_folder, fxt) = exported(&source, "a.fxt", &more);
+        assert_eq!(table("slices", &fxt).len(), rows, "{more:?}");
+        let (_folder, perfetto) = exported(&source, "a.pftrace", &more);
+        let (_folder, whole) = exported(&source, "b.pftrace", &[]);
+        let size = |path: &Path| std::fs::metadata(path).unwrap().len();
+        assert!(size(&perfetto) < size(&whole), "{more:?}");
+    }
+}
+
 #[test]
 fn the_ending_says_what_is_written() {
     let source = file(LOST_SWITCHES);

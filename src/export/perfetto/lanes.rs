@@ -170,7 +170,7 @@ impl Lane {
     /// Returns the chosen slices that start before `until` and are marked by us, in the order in which they nest.
     fn placed_until(&mut self, context: &Context<'_>, until: i64) -> Vec<PlacedSlice> {
         let (trace, chosen) = (context.trace, context.chosen);
-        let is_all = chosen.has_whole_track(self.track);
+        let is_all = chosen.has_all_slices_of(self.track);
         let mut found = Vec::new();
         for row in &mut self.rows {
             while let Some(start) = row.next.get().filter(|&start| start < until) {

@@ -91,7 +91,7 @@ pub(crate) fn found_slices(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -
     let mut found = Vec::new();
     for (depth, row) in (0_u32..).zip(rows) {
         let inside = slices.overlapping(row, chosen.span);
-        let is_all = chosen.has_whole_track(track);
+        let is_all = chosen.has_all_slices_of(track);
         let inside = inside.filter(|&slice| is_all || chosen.has_slice(track, slice as usize));
         found.extend(inside.map(|slice| FoundSlice {
             start: slices.starts.at(slice as usize),
