@@ -1,6 +1,7 @@
 //! Seconds with a decimal fraction at the start of a text, exact to the nanosecond.
 
 use super::Leading;
+use super::leading::digit_at;
 
 /// A time at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +19,8 @@ pub(crate) struct ReadTime {
 pub(crate) fn decimal_seconds(text: &[u8]) -> Option<ReadTime> {
     let mut at = 0;
     let mut seconds = 0_i64;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        seconds = seconds
-            .checked_mul(10)?
-            .checked_add(i64::from(digit - b'0'))?;
+    while let Some(digit) = digit_at(text, at) {
+        seconds = seconds.checked_mul(10)?.checked_add(i64::from(digit))?;
         at += 1;
     }
     if at == 0 {
@@ -62,9 +61,7 @@ pub(crate) fn fraction_ns(text: &[u8]) -> Leading<i64> {
     let mut value = 0_i64;
     let mut count = 0;
     let mut at = 1;
-    while let Some(digit) = text.get(at).map(|byte| byte.wrapping_sub(b'0'))
-        && digit < 10
-    {
+    while let Some(digit) = digit_at(text, at) {
         if count < 9 {
             value = value * 10 + i64::from(digit);
             count += 1;

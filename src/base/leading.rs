@@ -8,3 +8,12 @@ pub(crate) struct Leading<T> {
     /// Its length in the text, in bytes.
     pub length: usize,
 }
+
+/// Returns the value of the decimal digit at index `at`, if there is one. The byte is read once: a mapped file may change
+/// between two reads.
+#[must_use]
+#[inline]
+pub(crate) fn digit_at(text: &[u8], at: usize) -> Option<u8> {
+    let value = text.get(at)?.wrapping_sub(b'0');
+    (value < 10).then_some(value)
+}

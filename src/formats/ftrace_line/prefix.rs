@@ -21,6 +21,7 @@ use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
 use super::short::find_short;
 use crate::base::Leading;
+use crate::base::leading::digit_at;
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,10 +125,8 @@ const MOST_TASK: usize = 64;
 pub(crate) fn digits(text: &[u8]) -> Option<Leading<u64>> {
     let mut value = 0_u64;
     let mut at = 0;
-    while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-        value = value
-            .checked_mul(10)?
-            .checked_add(u64::from(digit - b'0'))?;
+    while let Some(digit) = digit_at(text, at) {
+        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
         at += 1;
     }
     (at > 0).then_some(Leading { value, length: at })
@@ -476,8 +475,8 @@ pub(super) fn time(text: &[u8]) -> Option<Leading<Time>> {
             let mut ns = 0_i64;
             let mut scale = 100_000_000;
             let mut at = length + 1;
-            while let Some(digit) = text.get(at).filter(|b| b.is_ascii_digit()) {
-                ns += i64::from(digit - b'0') * scale;
+            while let Some(digit) = digit_at(text, at) {
+                ns += i64::from(digit) * scale;
                 scale /= 10;
                 at += 1;
             }

@@ -58,6 +58,8 @@ pub(crate) struct Found {
     /// Whether lines report exits (`+++ exited with 0 +++`): with `-qq` these lines are missing, but lines that report
     /// kills are not.
     pub has_ends: bool,
+    /// Threads that lines report as killed (`+++ killed by SIGKILL +++`).
+    pub killed: FxHashSet<ThreadKey>,
     /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
@@ -87,7 +89,8 @@ impl Found {
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let forks = self.forks.capacity() + self.births.capacity();
-        self.halves.memory_bytes() + forks as u64 * 16 + self.superseded.capacity() as u64 * 8
+        let threads = self.superseded.capacity() + self.killed.capacity();
+        self.halves.memory_bytes() + forks as u64 * 16 + threads as u64 * 8
     }
 }
 
@@ -104,6 +107,7 @@ pub struct State {
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
     has_ends: bool,
+    killed: FxHashSet<Caller>,
     superseded: FxHashSet<u32>,
     table_line: Option<u64>,
 }
@@ -124,6 +128,7 @@ impl State {
             attached: FxHashSet::default(),
             first_pid: None,
             has_ends: false,
+            killed: FxHashSet::default(),
             superseded: FxHashSet::default(),
             table_line: None,
         }
@@ -203,6 +208,7 @@ impl State {
         (self.now.open).extend(begun.map(|(caller, begun)| (caller, begun.place)));
         self.forks.extend(summary.forks);
         self.has_ends |= summary.has_ends;
+        self.killed.extend(summary.killed);
         self.superseded.extend(summary.superseded);
         let now = &mut self.now;
         now.time = now.time.after(head.clock, summary.time);
@@ -231,13 +237,17 @@ impl State {
         own_pid: impl FnOnce() -> Option<u32>,
     ) -> Found {
         self.forks.sort_unstable();
-        let lone = file_pid.or(self.first_pid).or_else(own_pid);
+        let lone = Caller::of(file_pid.or(self.first_pid).or_else(own_pid)).key();
+        let killed = self.killed.into_iter();
         Found {
             forks: self.forks,
             births: self.births,
             halves: Halves::new(self.rests),
-            lone: Caller::of(lone).key(),
+            lone,
             has_ends: self.has_ends,
+            killed: killed
+                .map(|caller| caller.pid().map_or(lone, ThreadKey))
+                .collect(),
             is_of_one: self.first_pid.is_none(),
             superseded: self.superseded,
             line_count: self.now.first_line - 1,

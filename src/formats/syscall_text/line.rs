@@ -92,6 +92,10 @@ pub(crate) fn strip_open_end(text: &[u8], dialect: Dialect) -> &[u8] {
 #[must_use]
 #[inline]
 pub(crate) fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    // strace's name of a call whose thread was killed before strace read which call it is.
+    if let Some(text) = text.strip_prefix(b"???(") {
+        return Some((b"???", text));
+    }
     let length = text
         .iter()
         .take(MOST_NAME + 1)

@@ -39,6 +39,9 @@ pub(crate) fn sniff_minix(head: &[u8]) -> Sniff {
 #[must_use]
 pub(crate) fn is_only_summary(head: &[u8]) -> bool {
     for line in lines(head, 1, 0).take(MOST_LINES) {
+        if is_no_row(line.bytes.trim_ascii()) {
+            continue;
+        }
         let at = usize::try_from(line.offset).unwrap_or(usize::MAX);
         if head.get(at..).is_some_and(is_summary) {
             return true;
@@ -54,12 +57,18 @@ pub(crate) fn is_only_summary(head: &[u8]) -> bool {
     false
 }
 
+/// Returns whether a line is between the rows of a table: blank, or the title of one process's table (`-C -f`).
+fn is_no_row(line: &[u8]) -> bool {
+    line.is_empty() || line.starts_with(b"System call usage summary")
+}
+
 /// Returns whether the text starts with the table of `strace -c`, with any choice of columns (`-U`).
 #[must_use]
 pub(crate) fn is_summary(head: &[u8]) -> bool {
     let mut rows = lines(head, 1, 0)
+        .take(MOST_LINES)
         .map(|line| line.bytes.trim_ascii())
-        .filter(|row| !row.is_empty() && !row.starts_with(b"System call usage summary"));
+        .filter(|row| !is_no_row(row));
     let words = |row: &'_ [u8], wanted: &[u8]| {
         row.split(u8::is_ascii_whitespace)
             .any(|word| word == wanted)

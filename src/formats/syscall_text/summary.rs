@@ -44,6 +44,8 @@ pub struct Summary {
     pub broken: Option<Caller>,
     /// Whether lines report exits.
     pub has_ends: bool,
+    /// Callers that lines report as killed.
+    pub killed: FxHashSet<Caller>,
     /// Leaders that another thread replaced by execve.
     pub superseded: Vec<u32>,
     /// Forks of calls that began before this part: (parent, child).
@@ -271,7 +273,10 @@ impl Summary {
                 self.attached.insert(pid);
             }
             (end @ (Body::Exited(_) | Body::Killed(_)), pid) => {
-                self.has_ends |= matches!(end, Body::Exited(_));
+                match end {
+                    Body::Killed(_) => _ = self.killed.insert(Caller::of(pid)),
+                    _ => self.has_ends = true,
+                }
                 let Some(pid) = pid else { return };
                 self.owners.end(pid);
                 self.ended.insert(pid);

@@ -2,6 +2,7 @@
 
 use crate::base::Leading;
 use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
+use crate::base::leading::digit_at;
 
 /// Splits strace's ` <0.000135>` off the end of a line. Returns the rest and the duration in ns.
 #[must_use]
@@ -35,11 +36,11 @@ pub(crate) fn clock_time(text: &[u8]) -> Option<ReadTime> {
     let [h1, h2, b':', m1, m2, b':', s1, s2, rest @ ..] = text else {
         return None;
     };
-    let two = |a: &u8, b: &u8| {
-        (a.is_ascii_digit() && b.is_ascii_digit())
-            .then(|| i64::from(a - b'0') * 10 + i64::from(b - b'0'))
+    let two = |pair: [u8; 2]| {
+        let [tens, units] = [digit_at(&pair, 0)?, digit_at(&pair, 1)?];
+        Some(i64::from(tens) * 10 + i64::from(units))
     };
-    let seconds = two(h1, h2)? * 3600 + two(m1, m2)? * 60 + two(s1, s2)?;
+    let seconds = two([*h1, *h2])? * 3600 + two([*m1, *m2])? * 60 + two([*s1, *s2])?;
     let Leading { value: ns, length } = fraction_ns(rest);
     Some(ReadTime {
         ns: seconds * 1_000_000_000 + ns,

@@ -182,11 +182,12 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Ends the life of a thread that was killed in its call. Not needed if lines report exits, because then one of
-    /// them also reports this one; a superseded leader continues as another thread of its process.
+    /// Ends the life of a thread that was killed in its call, unless a line reports its end: one that names the thread
+    /// as killed, or where exits are reported any. A superseded leader continues as another thread of its process.
     fn died(&mut self, event: u32, thread: ThreadKey) {
         let found = self.found;
-        if !found.has_ends && !found.superseded.contains(&thread.0) {
+        let is_reported = found.has_ends || found.killed.contains(&thread);
+        if !is_reported && !found.superseded.contains(&thread.0) {
             self.end(event, thread, None, None);
         }
     }
