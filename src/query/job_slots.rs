@@ -53,6 +53,8 @@ pub(crate) struct JobSlots {
     /// The times at which the last free slot is taken or a slot becomes free.
     steps: Vec<Step>,
     runners: Vec<bool>,
+    /// By process: the job that it belongs to.
+    jobs: Vec<ProcessId>,
 }
 
 /// A time at which all slots become taken, or no longer are.
@@ -107,7 +109,7 @@ impl JobSlots {
             }
         }
         let mut changes: Vec<Change> = Vec::new();
-        for id in ids.filter(|id| runners[id.0 as usize]) {
+        for id in ids.clone().filter(|id| runners[id.0 as usize]) {
             for &child in times.tree.children.get(id.0 as usize).into_iter().flatten() {
                 let span = times.of(child).span;
                 if !has_runner[child.0 as usize] && span.end > span.start {
@@ -132,15 +134,24 @@ impl JobSlots {
             Some(Allowed::AnyNumber) => i32::MAX,
             Some(Allowed::Unspecified) | None => most,
         };
+        let mut jobs: Vec<ProcessId> = ids.clone().collect();
+        for Visited { id, .. } in walk.iter().copied() {
+            let job = jobs[id.0 as usize];
+            let children = times.tree.children.get(id.0 as usize).into_iter().flatten();
+            for &child in children.filter(|_| !runners[id.0 as usize]) {
+                jobs[child.0 as usize] = job;
+            }
+        }
         let mut slots = JobSlots {
             steps: Vec::new(),
             runners,
+            jobs,
         };
-        let (mut jobs, mut sum, mut since) = (0, 0, None::<Timestamp>);
+        let (mut live, mut sum, mut since) = (0, 0, None::<Timestamp>);
         for change in changes {
             let time = change.time;
-            jobs += change.jobs;
-            let are_taken = jobs >= may_have.max(1);
+            live += change.jobs;
+            let are_taken = live >= may_have.max(1);
             match since {
                 None if are_taken => {
                     slots.steps.push(Step {
@@ -169,6 +180,13 @@ impl JobSlots {
     #[must_use]
     pub(crate) fn is_runner(&self, id: ProcessId) -> bool {
         self.runners.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Returns the job that a process belongs to: itself or the process above it that a job runner started; the
+    /// outermost process above it if no runner did.
+    #[must_use]
+    pub(crate) fn job_of(&self, id: ProcessId) -> ProcessId {
+        self.jobs.get(id.0 as usize).copied().unwrap_or(id)
     }
 
     /// Returns for how long all slots were taken between two times, in ns.

@@ -85,6 +85,58 @@ fn calls_that_never_returned_are_open_slices_inside_their_program() {
 }
 
 #[test]
+fn a_program_lasts_until_its_killed_line_where_no_line_reports_an_exit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("killed.strace");
+    let path = path.to_str().unwrap();
+    let begin = "execve(\"/bin/x\", [\"x\"], 0x1 /* 1 var */) = 0";
+    for pid in ["", "100 "] {
+        let lines = [
+            format!("{pid}1795861340.000000 {begin}"),
+            format!("{pid}1795861340.100000 close(3) = 0"),
+            format!("{pid}1795861340.200000 pause() = ?"),
+            format!("{pid}1795861340.900000 +++ killed by SIGKILL +++"),
+        ];
+        std::fs::write(path, lines.join("\n") + "\n").unwrap();
+        let program = slices(path, "exec");
+        assert_eq!(program.len(), 1, "{program:?}");
+        assert_eq!((program[0].2, program[0].3), (0, Some(900_000_000)));
+        let pause = slices(path, "syscalls").pop().unwrap();
+        assert_eq!((pause.0.as_str(), pause.2), ("pause", 1));
+    }
+    // strace did not read which call it was.
+    let lines = [
+        "7 1795861340.000000 pause( <unfinished ...>",
+        "8 1795861340.100000 ???( <unfinished ...>",
+        "8 1795861340.200000 <... ??? resumed>) = ?",
+        "8 1795861340.200001 +++ killed by SIGKILL +++",
+    ];
+    std::fs::write(path, lines.join("\n") + "\n").unwrap();
+    let odd = table("diagnostics", path);
+    assert!(
+        odd.iter().all(|row| row["code"] != "unknown_line"),
+        "{odd:?}"
+    );
+    let calls = slices(path, "syscalls").into_iter();
+    let names: Vec<String> = calls.map(|call| call.0).collect();
+    assert_eq!(names, ["pause", "???"]);
+}
+
+#[test]
+fn a_job_that_runs_has_a_slot() {
+    // The recipe of the last target sleeps 0.4 s before its `cat` reads what another recipe wrote.
+    let rows = chain(&case("make-recipe-waits-j2.strace.zst"));
+    let of_cat = |why: &str| -> i64 {
+        let own = rows.iter().filter(|row| row.1 == "cat" && row.2 == why);
+        own.map(|row| row.0).sum()
+    };
+    assert_eq!(of_cat("reads file of"), 575_000, "{rows:?}");
+    assert_eq!(of_cat("no free job slot"), 378_000, "{rows:?}");
+    assert_eq!(of_cat("not started yet"), 844_000, "{rows:?}");
+    assert_eq!(of_cat("ran beside the chain"), 418_273_000, "{rows:?}");
+}
+
+#[test]
 fn open_calls_are_open_after_an_export_too() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.fxt");

@@ -60,8 +60,10 @@ pub(super) fn on_axis(
                 Wait::Children,
             );
         } else {
-            // A process that reads a file: before it was created, it may have waited for a job slot.
-            let born = times.of(step.process).span.start.clamp(now, start);
+            // A process that reads a file: before its job was started, the job may have waited for a slot. From then on
+            // the job had one.
+            let job = slots.job_of(step.process);
+            let born = times.of(job).span.start.clamp(now, start);
             let no_slot = slots.taken(now, born);
             let before = TimeSpan::new(now, born);
             let idle = before.duration().0 - no_slot;

@@ -59,7 +59,7 @@ pub enum Wait {
     Children,
     /// The inputs of the next process were ready, but no process had started it.
     NotStarted,
-    /// The next process ran, but did not need the result of the step before yet.
+    /// The job of the next process ran, but did not need the result of the step before yet.
     Beside,
     /// The chain was over.
     After,
