@@ -11,11 +11,13 @@
 //!                     split C / D ........... rq_complete D       a remainder is a bio of its own
 //! ```
 //!
-//! A begin at a sector where a bio or request is already open shows that the end of the earlier one was lost. Only
-//! requests without sectors may be open together: they write nothing and only request a flush of the device's cache,
-//! and they end in the order in which they began. The flush itself is a request of the kernel's own, whose operation is
+//! Several bios or requests may be open at one sector: programs read the same sectors at the same time. They end in the
+//! order in which they began. If fewer end than began, the ends of those were lost after which the others can still
+//! have ended: such a one is over when the next begins ([`Crowd`]). Requests without sectors write nothing and only
+//! request a flush of the device's cache. The flush itself is a request of the kernel's own, whose operation is
 //! printed as `FF` (block/blk-flush.c): its events are about no sector and no bio, so its end ends nothing else.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
@@ -67,6 +69,87 @@ impl Open {
     }
 }
 
+/// The bios or requests that are open at one sector.
+enum Here {
+    One(Open),
+    Several(Box<Crowd>),
+}
+
+/// Bios or requests at one sector that were open together, until none is.
+struct Crowd {
+    begins: Vec<CrowdBegin>,
+    ends: Vec<Now>,
+}
+
+/// A begin in a crowd.
+struct CrowdBegin {
+    open: Open,
+    now: Now,
+    /// The number of ends before it.
+    ends_before: usize,
+}
+
+impl Here {
+    /// Returns the one that ends next.
+    fn front(&self) -> &Open {
+        match self {
+            Here::One(open) => open,
+            Here::Several(crowd) => crowd.front(),
+        }
+    }
+
+    /// Returns the one that began last.
+    fn back(&mut self) -> Option<&mut Open> {
+        match self {
+            Here::One(open) => Some(open),
+            Here::Several(crowd) => crowd.begins.last_mut().map(|begin| &mut begin.open),
+        }
+    }
+}
+
+impl Crowd {
+    fn front(&self) -> &Open {
+        // Fewer ended than began.
+        &self.begins[self.ends.len().min(self.begins.len() - 1)].open
+    }
+
+    /// Returns, for each begin, whether its end is among the ends: from the last begin back, each takes an end after
+    /// it that no later one took.
+    fn have_ended(&self) -> Vec<bool> {
+        let mut have_ended = vec![false; self.begins.len()];
+        let (mut free, mut until) = (0, self.ends.len());
+        for (has_ended, begin) in have_ended.iter_mut().zip(&self.begins).rev() {
+            free += until - begin.ends_before;
+            until = begin.ends_before;
+            if free > 0 {
+                *has_ended = true;
+                free -= 1;
+            }
+        }
+        have_ended
+    }
+
+    /// Adds the ends of all; returns the one that ended last.
+    fn resolve(&self, out: &mut Out) -> Option<Open> {
+        let have_ended = self.have_ended();
+        let mut ends = self.ends.iter();
+        let mut last = None;
+        for (at, begin) in self.begins.iter().enumerate() {
+            let (end, op) = match have_ended[at] {
+                true => (ends.next(), AsyncOp::End),
+                false => (self.begins.get(at + 1).map(|next| &next.now), AsyncOp::Over),
+            };
+            if let Some(end) = end {
+                out.push(end, op, begin.open.named());
+            }
+            if have_ended[at] {
+                last = Some(begin.open);
+            }
+        }
+        last
+    }
+}
+
 /// A range of sectors.
 #[derive(Clone, Copy)]
 struct Sectors {
@@ -77,15 +160,18 @@ struct Sectors {
 /// Open bios, or open requests of one stage, on one device, by their first sector.
 #[derive(Default)]
 struct OpenOnes {
-    ranges: BTreeMap<u64, Open>,
+    ranges: BTreeMap<u64, Here>,
     /// The bios or requests without sectors, oldest first.
     empty: BTreeMap<u64, VecDeque<Open>>,
 }
 
 /// The marks that are made.
+#[derive(Default)]
 struct Out {
     marks: Vec<RequestMark>,
     next_id: u64,
+    /// Whether the current event began or ended something; its mark may be added later.
+    is_used: bool,
 }
 
 /// The time, event, name and group of the marks that the current event makes.
@@ -99,6 +185,7 @@ struct Now {
 
 impl Out {
     fn push(&mut self, now: &Now, op: AsyncOp, of: Named) {
+        self.is_used = true;
         self.marks.push(RequestMark {
             time: now.time,
             event: now.event,
@@ -112,8 +199,7 @@ impl Out {
 }
 
 impl OpenOnes {
-    /// Opens a range of `count` sectors at `sector`. A range that is already open there is over, because its end was
-    /// lost; a range without sectors may be open beside others.
+    /// Opens a range of `count` sectors at `sector`, beside others that are open there.
     fn begin(&mut self, sector: u64, count: u64, now: &Now, out: &mut Out) {
         out.next_id += 1;
         let open = Open {
@@ -122,17 +208,40 @@ impl OpenOnes {
             is_merged: false,
             name: now.name,
         };
-        let before = match count {
-            0 => {
-                self.empty.entry(sector).or_default().push_back(open);
-                None
-            }
-            _ => self.ranges.insert(sector, open),
-        };
-        if let Some(before) = before {
-            out.push(now, AsyncOp::Over, before.named());
+        match count {
+            0 => self.empty.entry(sector).or_default().push_back(open),
+            _ => self.open(sector, open, now),
         }
         out.push(now, AsyncOp::Begin, open.named());
+    }
+
+    /// Adds a range that starts at `sector`.
+    fn open(&mut self, sector: u64, open: Open, now: &Now) {
+        let begin = |open, ends_before| CrowdBegin {
+            open,
+            now: *now,
+            ends_before,
+        };
+        match self.ranges.entry(sector) {
+            Entry::Vacant(place) => _ = place.insert(Here::One(open)),
+            Entry::Occupied(mut here) => match here.get_mut() {
+                Here::One(first) => {
+                    let begins = vec![begin(*first, 0), begin(open, 0)];
+                    let ends = Vec::new();
+                    _ = here.insert(Here::Several(Box::new(Crowd { begins, ends })));
+                }
+                Here::Several(crowd) => crowd.begins.push(begin(open, crowd.ends.len())),
+            },
+        }
+    }
+
+    /// Ends all that can still end: the trace is over.
+    fn conclude(&self, out: &mut Out) {
+        for here in self.ranges.values() {
+            if let Here::Several(crowd) = here {
+                let _ = crowd.resolve(out);
+            }
+        }
     }
 
     /// Ends the oldest range without sectors at `sector`.
@@ -148,27 +257,56 @@ impl OpenOnes {
         }
     }
 
-    /// Ends the range that starts at `sector`, whatever its length.
+    /// Ends the oldest range that starts at `sector`, whatever its length.
     fn end_from(&mut self, sector: u64, now: &Now, out: &mut Out) {
-        if let Some(open) = self.ranges.remove(&sector) {
-            out.push(now, AsyncOp::End, open.named());
+        let Entry::Occupied(mut here) = self.ranges.entry(sector) else {
+            return;
+        };
+        match here.get_mut() {
+            Here::One(open) => out.push(now, AsyncOp::End, open.named()),
+            Here::Several(crowd) => {
+                crowd.ends.push(*now);
+                out.is_used = true;
+                if crowd.ends.len() < crowd.begins.len() {
+                    return;
+                }
+                let _ = crowd.resolve(out);
+            }
         }
+        here.remove();
     }
 
-    /// Ends the range that starts at the start of `sectors`, if `sectors` contains it; otherwise its rest stays open.
+    /// Ends the oldest range that starts at the start of `sectors`, if `sectors` contains it; otherwise its rest stays
+    /// open.
     fn end(&mut self, sectors: Sectors, now: &Now, out: &mut Out) {
         if sectors.count == 0 {
             return self.end_empty(sectors.first, now, out);
         }
-        let Some(open) = self.ranges.remove(&sectors.first) else {
+        let done = sectors.first.saturating_add(sectors.count);
+        let Entry::Occupied(mut here) = self.ranges.entry(sectors.first) else {
             return;
         };
-        let done = sectors.first.saturating_add(sectors.count);
-        if done < open.end {
-            self.ranges.insert(done, open);
-            return;
+        if done >= here.get().front().end {
+            return self.end_from(sectors.first, now, out);
         }
-        out.push(now, AsyncOp::End, open.named());
+        let rest = match here.get_mut() {
+            Here::One(open) => Some(*open),
+            // Which of several it is must be decided now, because the rest starts elsewhere.
+            Here::Several(crowd) => {
+                let mut ended = Out::default();
+                crowd.ends.push(*now);
+                let rest = crowd.resolve(&mut ended);
+                let ended = ended.marks.into_iter();
+                let is_other = |mark: &RequestMark| rest.is_none_or(|rest| rest.id != mark.id);
+                out.marks.extend(ended.filter(is_other));
+                rest
+            }
+        };
+        here.remove();
+        if let Some(rest) = rest {
+            out.is_used = true;
+            self.open(done, rest, now);
+        }
     }
 
     /// Ends all ranges that `which` accepts and whose last sector is in `sectors`; of ranges without sectors only the
@@ -191,12 +329,14 @@ impl OpenOnes {
         let until = sector.saturating_add(sectors.count);
         // Open ranges that overlap have ascending starts, so only the range directly before can reach into `sectors`.
         let before = self.ranges.range(..sector).next_back();
+        let before = before.map(|(start, here)| (start, here.front()));
         let reaches_in = before.filter(|(_, open)| open.end > sector && open.end <= until);
         let reaches_in = reaches_in.filter(|(_, open)| which(open));
         let mut found: Vec<u64> = reaches_in.map(|(&start, _)| start).into_iter().collect();
         let starts = self.ranges.range(sector..until);
         found.extend(
             starts
+                .map(|(start, here)| (start, here.front()))
                 .filter(|(_, open)| open.end <= until && which(open))
                 .map(|(&start, _)| start),
         );
@@ -209,6 +349,7 @@ impl OpenOnes {
     /// operation than the event, it ends instead.
     fn end_at_sector(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let before = self.ranges.range(..=sector).next_back();
+        let before = before.map(|(start, here)| (start, here.front()));
         let found = before.filter(|(_, open)| open.end > sector);
         match found {
             Some((&start, open)) if open.name == now.name || !self.empty.contains_key(&sector) => {
@@ -221,7 +362,7 @@ impl OpenOnes {
     /// Ends the range that starts at `sector`, or else the range that ends there, or else a range without sectors.
     fn end_at(&mut self, sector: u64, now: &Now, out: &mut Out) {
         let before = self.ranges.range(..sector).next_back();
-        let ends_there = before.filter(|(_, open)| open.end == sector);
+        let ends_there = before.filter(|(_, here)| here.front().end == sector);
         let ends_there = ends_there.map(|(&start, _)| start);
         let start = match self.ranges.contains_key(&sector) {
             true => Some(sector),
@@ -233,9 +374,10 @@ impl OpenOnes {
         }
     }
 
-    /// Splits the range that starts at `sector`: it now ends at `at`, and the rest is a new range from there.
+    /// Splits the newest range that starts at `sector`: it now ends at `at`, and the rest is a new range from there.
     fn split(&mut self, sector: u64, at: u64, now: &Now, out: &mut Out) {
-        let end = match self.ranges.get_mut(&sector) {
+        let open = self.ranges.get_mut(&sector).and_then(Here::back);
+        let end = match open {
             Some(open) => {
                 let end = open.end;
                 open.end = at.min(end);
@@ -287,10 +429,7 @@ pub(super) fn build_requests(
         word("block requests"),
         word("block accounting"),
     );
-    let mut out = Out {
-        marks: Vec::new(),
-        next_id: 0,
-    };
+    let mut out = Out::default();
     let mut devices: FxHashMap<u64, Device> = FxHashMap::default();
     for (time, event, row, name) in rows {
         let device = devices.entry(row.device).or_default();
@@ -305,7 +444,7 @@ pub(super) fn build_requests(
             name,
             group,
         };
-        let before = out.marks.len();
+        out.is_used = false;
         let is_flush = count == 0 && strings.bytes(name).starts_with(FLUSH);
         match row.op {
             RequestOp::Issue if is_flush && has_ends => {
@@ -356,14 +495,15 @@ pub(super) fn build_requests(
                 counted.end_at_sector(sector, &now(accounting), &mut out);
             }
             RequestOp::Merge => {
-                if let Some(open) = device.counted.ranges.get_mut(&sector) {
+                let counted = device.counted.ranges.get_mut(&sector);
+                if let Some(open) = counted.and_then(Here::back) {
                     open.is_merged = true;
                 }
             }
             RequestOp::IoStart | RequestOp::Queue | RequestOp::Split | RequestOp::Insert => {}
         }
         // An event that began and ended nothing is an instant.
-        if out.marks.len() == before && row.op != RequestOp::Merge {
+        if !out.is_used && row.op != RequestOp::Merge {
             let is_end = matches!(
                 row.op,
                 RequestOp::Complete
@@ -380,5 +520,20 @@ pub(super) fn build_requests(
             out.push(&now(requests), op, Named { id, name });
         }
     }
+    for device in devices.values() {
+        let Device {
+            bios,
+            waiting,
+            issued,
+            counted,
+            flushes,
+        } = device;
+        for of_stage in [bios, waiting, issued, counted, flushes] {
+            of_stage.conclude(&mut out);
+        }
+    }
+    // Where several were open together, marks were added later than their events.
+    out.marks
+        .sort_by_key(|mark| (mark.time, mark.event, mark.id));
     out.marks
 }

@@ -501,6 +501,73 @@ fn a_request_issued_again_is_another_and_a_remainder_is_a_bio_of_its_own() {
 }
 
 #[test]
+fn those_who_read_the_same_sectors_at_one_time_have_a_bio_and_a_request_each() {
+    // Two of them: each ends, in the order in which they began.
+    let lines = [
+        "block_bio_queue: 8,0 R 0 + 8 [a]",
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [a]",
+        "block_bio_queue: 8,0 R 0 + 8 [b]",
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [b]",
+        "block_rq_complete: 8,0 R () 0 + 8 [0]",
+        "block_rq_complete: 8,0 R () 0 + 8 [0]",
+    ];
+    let expected = [
+        row("R", 10, 40),
+        row("R", 20, 30),
+        row("R", 30, 30),
+        row("R", 40, 20),
+    ];
+    assert_eq!(made(&lines), expected);
+    // One end is missing: of those that are left each has the end after it.
+    let lines = [
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [a]",
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [b]",
+        "block_rq_complete: 8,0 R () 0 + 8 [0]",
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [c]",
+        "block_rq_complete: 8,0 R () 0 + 8 [0]",
+    ];
+    let expected = [row("R", 10, -1), row("R", 20, 10), row("R", 40, 10)];
+    assert_eq!(made(&lines), expected);
+    let (_folder, path) = text(&lines);
+    assert_eq!(lengths(&as_fxt(&path)), lengths(&slices(&path)));
+    // Three, of which one is completed in two steps.
+    let lines = [
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [a]",
+        "block_rq_issue: 8,0 R 4096 () 0 + 8 [b]",
+        "block_rq_complete: 8,0 R () 0 + 8 [0]",
+        "block_rq_complete: 8,0 R () 0 + 4 [0]",
+        "block_rq_complete: 8,0 R () 4 + 4 [0]",
+    ];
+    let expected = [row("R", 10, 20), row("R", 20, 30)];
+    assert_eq!(made(&lines), expected);
+}
+
+#[test]
+fn a_number_without_named_events_is_no_twin_of_the_next_call() {
+    // Number 20 is a call of a 32-bit program, which has no named events.
+    let lines = [
+        "sys_getpid()",
+        "sys_enter: NR 39 (0, 0, 0, 0, 0, 0)",
+        "sys_getpid -> 0x64",
+        "sys_enter: NR 20 (0, 0, 0, 0, 0, 0)",
+        "sys_clock_nanosleep(which_clock: 0, flags: 0, rqtp: 0, rmtp: 0)",
+        "sys_enter: NR 230 (0, 0, 0, 0, 0, 0)",
+        "sys_clock_nanosleep -> 0x0",
+        "sys_getpid()",
+        "sys_enter: NR 39 (0, 0, 0, 0, 0, 0)",
+        "sys_getpid -> 0x64",
+    ];
+    let slices = made(&lines);
+    let of = |name: &str| -> Vec<_> {
+        let own = slices.iter().filter(|row| row.0 == name);
+        own.cloned().collect()
+    };
+    assert_eq!(of("clock_nanosleep"), [row("clock_nanosleep", 50, 20)]);
+    assert_eq!(of("getpid"), [row("getpid", 10, 20), row("getpid", 80, 20)]);
+    assert_eq!(slices.len(), 4, "{slices:?}");
+}
+
+#[test]
 fn other_pairs_are_told_apart_by_their_fields() {
     let lines = [
         "scsi_dispatch_cmd_start: host_no=0 channel=0 id=0 lun=0 data_sgl=1 prot_sgl=0 driver_tag=5 scheduler_tag=1",

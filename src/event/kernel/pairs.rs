@@ -290,6 +290,27 @@ pub(crate) const PAIRS: &[Pair] = &[
     },
     Pair {
         family: Family::Paired,
+        begin: "ext4:ext4_da_write_folios_start",
+        end: "ext4:ext4_da_write_folios_end",
+        key: "ino",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: Family::Paired,
+        begin: "xfs:xlog_iclog_callbacks_start",
+        end: "xfs:xlog_iclog_callbacks_done",
+        key: "lsn",
+        name: PairName::Stem,
+    },
+    Pair {
+        family: Family::Paired,
+        begin: "clk:clk_rate_request_start",
+        end: "clk:clk_rate_request_done",
+        key: "name",
+        name: PairName::Text("name"),
+    },
+    Pair {
+        family: Family::Paired,
         begin: "writeback:writeback_start",
         end: "writeback:writeback_written",
         key: "name",

@@ -159,6 +159,7 @@ impl Calls {
             };
             twins.insert(number, twin);
         }
+        self.keep_one_number_each(&mut twins, votes, named);
         let begun = votes.raw.iter().filter(|(_, marks)| marks.begins > 0);
         let begun: FxHashSet<u64> = begun.map(|(number, _)| *number).collect();
         let named_count = begun.iter().filter(|number| twins.contains_key(number));
@@ -178,6 +179,31 @@ impl Calls {
         self.has_twins = !twins.is_empty();
         let begins = votes.of_native;
         self.is_complete = begins.all - begins.beside_named <= begins.all / 8;
+    }
+
+    /// Leaves each named call the twin of one number: the one that the table gives the call's name, otherwise the one
+    /// that was next to it most often. A number whose own named events are missing stands next to those of other calls.
+    fn keep_one_number_each(
+        &self,
+        twins: &mut FxHashMap<u64, Twin>,
+        votes: &Votes,
+        named: &FxHashMap<u32, NamedCall>,
+    ) {
+        let rank = |number: u64, pair: u32| {
+            let own = syscalls::name(self.native, number);
+            let has_name = own.is_some() && own == named.get(&pair).map(|it| it.name.as_str());
+            let beside = votes.beside.get(&Neighbours { number, pair });
+            let beside = beside.map_or(0, |marks| marks.total());
+            (has_name, beside, std::cmp::Reverse(number))
+        };
+        let mut best = FxHashMap::default();
+        for (&number, twin) in twins.iter() {
+            let entry = best.entry(twin.pair).or_insert(number);
+            if rank(number, twin.pair) > rank(*entry, twin.pair) {
+                *entry = number;
+            }
+        }
+        twins.retain(|number, twin| best.get(&twin.pair) == Some(number));
     }
 
     /// Returns, for each mark, whether it is a raw mark next to the named mark of the same call.
