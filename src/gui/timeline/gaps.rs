@@ -120,8 +120,9 @@ pub(super) fn gap_text(scene: &Scene<'_>, block: &GapBlock) -> String {
     let time = |time| ruler::full_text(time, state.time_format, state.origins);
     let length = Nanos(block.end.saturating_sub(block.start));
     let length = ruler::length_text(length, state.origins.unit);
+    // Several gaps may be of several CPUs.
     let whose = match whose(trace, block.first).as_str() {
-        "" => String::new(),
+        whose if whose.is_empty() || block.count > 1 => String::new(),
         whose => format!("\n{whose}"),
     };
     let at = time(Timestamp(block.start));

@@ -86,7 +86,8 @@ pub fn groups(
     };
     for NumberedGroup { group, number } in &mut groups {
         group.precision = Precision::Exact;
-        group.inside_ns -= cut.get(number).map_or(0, |cut| cut.of_finished);
+        let outside = cut.get(number).copied().unwrap_or_default();
+        group.inside_ns -= outside.of_finished + outside.of_unfinished;
         if let Some([p50, p95, p99]) = percentiles.get(number) {
             (group.p50_ns, group.p95_ns, group.p99_ns) = (*p50, *p95, *p99);
         }
@@ -162,10 +163,7 @@ pub(super) fn summaries(source: &Source<'_>, tallies: &Tallies) -> Vec<NumberedG
                 count: tally.count,
                 sum_ns: tally.sum,
                 own_ns: tally.own,
-                inside_ns: match is_slice {
-                    true => tally.sum,
-                    false => tally.sum + tally.at_least,
-                },
+                inside_ns: tally.sum + tally.at_least,
                 unfinished: tally.unfinished,
                 unfinished_ns: tally.at_least,
                 min_ns: tally.shortest(),

@@ -136,7 +136,8 @@ impl LiveArea {
             });
             for NumberedGroup { group, number } in &mut groups {
                 group.own_ns -= outside.get(number).copied().unwrap_or(0);
-                group.inside_ns -= cut_of(number).of_finished;
+                let cut = cut_of(number);
+                group.inside_ns -= cut.of_finished + cut.of_unfinished;
             }
             return groups.into_iter().map(|it| it.group).collect();
         }

@@ -204,12 +204,11 @@ pub struct Group {
     pub sum_ns: i128,
     /// The sum of their durations without nested slices (in unfinished slices: without the drawn part of nested slices).
     pub own_ns: i128,
-    /// The time of their durations inside the area; for runs and states it includes unfinished intervals.
+    /// The time of all intervals inside the area, of unfinished ones their least duration there.
     pub inside_ns: i128,
-    /// The number of unfinished intervals. All other numbers leave them out, except `unfinished_ns` (and `inside_ns`
-    /// for runs and states).
+    /// The number of unfinished intervals. All other numbers leave them out, except `unfinished_ns` and `inside_ns`.
     pub unfinished: u64,
-    /// The least total duration of the unfinished intervals; for runs and states, of their parts inside the area.
+    /// The least total duration of the unfinished intervals: slices whole, of runs and states the parts inside the area.
     pub unfinished_ns: i128,
     /// The shortest.
     pub min_ns: i64,

@@ -350,11 +350,13 @@ impl Source<'_> {
         edges.dedup();
         for at in edges.into_iter().filter(|at| inside.contains(at)) {
             if self.is_unfinished(at) {
-                // An unfinished slice counts with its whole least duration, also outside of the span.
-                if self.shape.what != What::Slices
-                    && let Some(group) = self.group(owner, at)
-                {
-                    let outside = self.measure(at).certain() - self.inside(at, span).certain();
+                if let Some(group) = self.group(owner, at) {
+                    let certain = self.measure(at).certain();
+                    let known = TimeSpan {
+                        start: Timestamp(self.start(at)),
+                        end: Timestamp(self.start(at).saturating_add(certain)),
+                    };
+                    let outside = certain - known.intersection(span).duration().0;
                     cut.entry(group).or_default().of_unfinished += i128::from(outside);
                 }
                 continue;
