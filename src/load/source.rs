@@ -1,7 +1,7 @@
 //! Reads bytes from a mapped file or a stream, and unpacks them. All later code sees only `&[u8]`.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,7 +77,11 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
     }
     let mut file = File::open(path).map_err(|error| io_error(&error))?;
     if !is_mappable(&metadata) {
-        let stream = read_stream(&mut file, reading, job)?;
+        let stream = match metadata.is_file() {
+            // It has an end: what it unpacks to is read whole or not at all.
+            true => gather(Vec::new(), &mut file, Some(reading), job)?.stream(None)?,
+            false => read_stream(&mut file, reading, job)?,
+        };
         return in_memory(stream, &file_name, job);
     }
     let map = Arc::new(GuardedMap::new(&file).map_err(|error| io_error(&error))?);
@@ -99,8 +103,12 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
 /// # Errors
 /// If they cannot be unpacked, or do not fit into the memory budget.
 pub(crate) fn of_bytes(bytes: Vec<u8>, name: &str, job: &Job) -> Result<Source, ReadError> {
-    let stopped = None;
-    in_memory(Stream { bytes, stopped }, name, job)
+    let stream = Stream {
+        given_bytes: bytes.len() as u64,
+        bytes,
+        stopped: None,
+    };
+    in_memory(stream, name, job)
 }
 
 fn is_mappable(metadata: &Metadata) -> bool {
@@ -110,38 +118,204 @@ fn is_mappable(metadata: &Metadata) -> bool {
 /// The bytes that were read from a stream.
 struct Stream {
     bytes: Vec<u8>,
+    /// The number of bytes that were read, before unpacking.
+    given_bytes: u64,
     /// Where reading stopped, if the stream is longer.
     stopped: Option<Stopped>,
 }
 
 /// Reads a stream, which may have no end. A stream that is not a trace is refused after the megabytes that
-/// [`Reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`].
-fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<Stream, ReadError> {
+/// [`Reading::head_is_known`] needs; a trace is read up to [`budget::stream_bytes`]. A compressed stream is unpacked
+/// while it is read, so that both hold for its unpacked bytes.
+fn read_stream(source: &mut dyn Read, reading: Reading, job: &Job) -> Result<Stream, ReadError> {
+    let mut given = Given::new(source);
+    let Some(wrapping) = compression::wrapping(given.head()?) else {
+        return gather(Vec::new(), &mut given, Some(reading), job)?.stream(None);
+    };
+    given.keeps_all = true;
+    let buffered = BufReader::with_capacity(PACKED_PIECE_BYTES, &mut given);
+    let gathered = match compression::stream_unpacker(wrapping, buffered) {
+        Ok(mut unpacker) => gather(Vec::new(), &mut *unpacker, Some(reading), job)?,
+        Err(error) => Gathered {
+            bytes: Vec::new(),
+            end: GatherEnd::Failed(error),
+        },
+    };
+    let read_bytes = given.kept.len() as u64;
+    if let Some(error) = given.failure.take() {
+        let at = Location::Byte(read_bytes);
+        return Err(ReadError {
+            at,
+            ..io_error(&error)
+        });
+    }
+    match gathered.end {
+        // The reader of lz4 stops at the end of a frame, after which another may follow.
+        GatherEnd::Complete if wrapping != "lz4" => gathered.stream(Some(read_bytes)),
+        GatherEnd::Limit => gathered.stream(Some(read_bytes)),
+        // Damaged or cut: unpacking the whole again finds what can be read, and where the damage is.
+        _ => {
+            drop(gathered);
+            given.keeps_all = false;
+            let start = std::mem::take(&mut given.kept);
+            gather(start, &mut given, None, job)?.stream(None)
+        }
+    }
+}
+
+/// The number of bytes at the start of a stream that show its compression.
+const WRAPPING_BYTES: usize = 4;
+/// A compressed stream is read in pieces of at most this size.
+const PACKED_PIECE_BYTES: usize = 1 << 16;
+
+/// A stream as it is given, whose bytes may be kept for another reading.
+struct Given<'a> {
+    source: &'a mut dyn Read,
+    /// Bytes that were read before others asked for them.
+    ahead: Vec<u8>,
+    keeps_all: bool,
+    kept: Vec<u8>,
+    /// The error of the stream itself, which an unpacker may report as damage.
+    failure: Option<std::io::Error>,
+}
+
+impl<'a> Given<'a> {
+    fn new(source: &'a mut dyn Read) -> Given<'a> {
+        Given {
+            source,
+            ahead: Vec::new(),
+            keeps_all: false,
+            kept: Vec::new(),
+            failure: None,
+        }
+    }
+
+    /// Returns the first bytes of the stream, at least [`WRAPPING_BYTES`] unless it is shorter.
+    fn head(&mut self) -> Result<&[u8], ReadError> {
+        let mut buffer = [0; WRAPPING_BYTES];
+        while self.ahead.len() < WRAPPING_BYTES {
+            match self.source.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(count) => self.ahead.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let at = Location::Byte(self.ahead.len() as u64);
+                    return Err(ReadError {
+                        at,
+                        ..io_error(&error)
+                    });
+                }
+            }
+        }
+        Ok(&self.ahead)
+    }
+}
+
+impl Read for Given<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = if self.ahead.is_empty() {
+            match self.source.read(buffer) {
+                Ok(count) => count,
+                Err(error) => {
+                    if error.kind() != std::io::ErrorKind::Interrupted {
+                        self.failure = Some(std::io::Error::new(error.kind(), error.to_string()));
+                    }
+                    return Err(error);
+                }
+            }
+        } else {
+            let count = self.ahead.len().min(buffer.len());
+            let piece = self.ahead.drain(..count);
+            for (to, byte) in buffer.iter_mut().zip(piece) {
+                *to = byte;
+            }
+            count
+        };
+        if self.keeps_all {
+            let read = buffer.get(..count).unwrap_or_default();
+            budget::grow(&mut self.kept, count)
+                .map_err(|problem| std::io::Error::other(problem.to_string()))?;
+            self.kept.extend_from_slice(read);
+        }
+        Ok(count)
+    }
+}
+
+/// The bytes that were read from a reader that may have no end.
+struct Gathered {
+    bytes: Vec<u8>,
+    end: GatherEnd,
+}
+
+/// Why reading ended.
+enum GatherEnd {
+    /// The reader ended.
+    Complete,
+    /// The memory limit leaves no room for more.
+    Limit,
+    Failed(std::io::Error),
+}
+
+impl Gathered {
+    /// Returns the bytes as a stream; `packed_bytes` is the number of compressed bytes of which they were unpacked.
+    ///
+    /// # Errors
+    /// If reading failed.
+    fn stream(self, packed_bytes: Option<u64>) -> Result<Stream, ReadError> {
+        let count = self.bytes.len();
+        let given_bytes = packed_bytes.unwrap_or(count as u64);
+        let stopped = match self.end {
+            GatherEnd::Complete => None,
+            GatherEnd::Limit => {
+                let unpacked = packed_bytes.map_or("", |_| "unpacked ");
+                let words = format!(
+                    "only the first {count} {unpacked}bytes were read: the memory limit leaves no room for the rest of the input"
+                );
+                let at = given_bytes;
+                Some(Stopped { at, words })
+            }
+            GatherEnd::Failed(error) => {
+                return Err(ReadError {
+                    at: Location::Byte(given_bytes),
+                    ..io_error(&error)
+                });
+            }
+        };
+        Ok(Stream {
+            bytes: self.bytes,
+            given_bytes,
+            stopped,
+        })
+    }
+}
+
+/// Appends to `bytes` what `source` returns until its end, an error, or the memory limit. With `reading`, a stream is
+/// refused as soon as it is certain that the bytes are no trace.
+fn gather(
+    mut bytes: Vec<u8>,
+    source: &mut dyn Read,
+    reading: Option<Reading>,
+    job: &Job,
+) -> Result<Gathered, ReadError> {
     let most = budget::stream_bytes();
-    let mut bytes = Vec::new();
     let mut buffer = vec![0; PIECE_BYTES];
     // The sizes at which the format is detected: other text may come before a trace.
     let mut looks = [HEAD_BYTES, WIDE_HEAD_BYTES, EXAMINED_BYTES]
         .into_iter()
         .peekable();
-    let mut is_known = false;
+    let mut unknown = reading;
     loop {
         job.check()?;
         let count = match source.read(&mut buffer) {
             Ok(0) => {
-                return Ok(Stream {
-                    bytes,
-                    stopped: None,
-                });
+                let end = GatherEnd::Complete;
+                return Ok(Gathered { bytes, end });
             }
             Ok(count) => count,
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                let at = Location::Byte(bytes.len() as u64);
-                return Err(ReadError {
-                    at,
-                    ..io_error(&error)
-                });
+                let end = GatherEnd::Failed(error);
+                return Ok(Gathered { bytes, end });
             }
         };
         let piece = buffer.get(..count).unwrap_or_default();
@@ -155,31 +329,26 @@ fn read_stream(source: &mut impl Read, reading: Reading, job: &Job) -> Result<St
             return Err(ReadError::at_byte(0, "file", problem));
         }
         if (bytes.len() + count) as u64 > most {
-            if !is_known {
+            if let Some(reading) = unknown {
                 reading.require_format(&bytes)?;
             }
-            let words = format!(
-                "only the first {} bytes were read: the memory limit leaves no room for the rest of the input",
-                bytes.len()
-            );
-            let at = bytes.len() as u64;
-            return Ok(Stream {
-                bytes,
-                stopped: Some(Stopped { at, words }),
-            });
+            let end = GatherEnd::Limit;
+            return Ok(Gathered { bytes, end });
         }
         budget::grow(&mut bytes, count)
             .map_err(|problem| ReadError::at_byte(bytes.len() as u64, "file", problem))?;
         bytes.extend_from_slice(piece);
-        if looks.next_if(|&size| bytes.len() >= size).is_some() && reading.head_is_known(&bytes)? {
-            is_known = true;
-            looks.by_ref().for_each(drop);
+        if let Some(reading) = unknown
+            && looks.next_if(|&size| bytes.len() >= size).is_some()
+            && reading.head_is_known(&bytes)?
+        {
+            unknown = None;
         }
     }
 }
 
 fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError> {
-    let file_bytes = stream.bytes.len() as u64;
+    let file_bytes = stream.given_bytes;
     let plain = unwrapped(Input::from_vec(stream.bytes, name), job)?;
     Ok(Source {
         input: plain.input,

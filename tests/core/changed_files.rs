@@ -254,6 +254,59 @@ fn endless_input_that_is_no_trace_is_refused_after_its_head() {
     let (written, output) = info_of_endless(&b"y\n".repeat(5_000), &[]);
     assert_eq!(output.status.code(), Some(1), "{}", words(&output));
     assert!(written < 8 << 20, "{written}");
+    // Blank lines are of many texts, and of none.
+    let (written, output) = info_of_endless(&b"\n".repeat(5_000), &[]);
+    assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+    assert!(written < 8 << 20, "{written}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn endless_compressed_input_is_unpacked_while_it_is_read() {
+    // Members and frames in a row are one file.
+    let packed = |text: &[u8]| {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(text).unwrap();
+        [gzip.finish().unwrap(), zstd::encode_all(text, 1).unwrap()]
+    };
+    for piece in packed(&vec![0; 1 << 20]) {
+        let (written, output) = info_of_endless(&piece, &[]);
+        assert_eq!(output.status.code(), Some(1), "{}", words(&output));
+        assert!(words(&output).contains("not a trace"), "{}", words(&output));
+        assert!(written < 1 << 20, "{written}");
+    }
+    for piece in packed(calls(0, 1_000).as_bytes()) {
+        let (written, output) = info_of_endless(&piece, &["--memory", "80M"]);
+        assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+        assert!(written < 20 << 20, "{written}");
+        let words = words(&output);
+        assert!(
+            words.contains("unpacked bytes were read: the memory limit"),
+            "{words}"
+        );
+        // Whole, the same is read to its end, and a damaged one up to the damage.
+        let whole = of_stream(&piece.repeat(3));
+        assert_eq!(whole.status.code(), Some(0));
+        let text = String::from_utf8_lossy(&whole.stdout).into_owned();
+        assert!(text.contains("events           3000\n"), "{text}");
+        let cut = of_stream(&piece.repeat(2)[..piece.len() * 3 / 2]);
+        let words = String::from_utf8_lossy(&cut.stderr).into_owned();
+        assert!(words.contains("it ends there too early"), "{words}");
+    }
+}
+
+/// Runs `info` on a stream of these bytes.
+#[cfg(target_os = "linux")]
+fn of_stream(bytes: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_threadline"))
+        .args(["info", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    child.wait_with_output().unwrap()
 }
 
 #[test]

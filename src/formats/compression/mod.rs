@@ -5,7 +5,7 @@
 
 mod rest;
 
-use std::io::{Read, Write as _};
+use std::io::{BufRead, Read, Write as _};
 
 use crate::base::{Job, Problem, ReadError, budget};
 use rest::LZ4_MAGIC;
@@ -264,6 +264,21 @@ fn unpacker<'a>(wrapping: &str, bytes: &'a [u8]) -> std::io::Result<Box<dyn Unpa
         "gzip" => Box::new(flate2::bufread::MultiGzDecoder::new(bytes)),
         "zstd" => Box::new(zstd::stream::read::Decoder::with_buffer(bytes)?),
         _ => Box::new(Lz4Members(Some(lz4_flex::frame::FrameDecoder::new(bytes)))),
+    })
+}
+
+/// Returns a reader that unpacks a stream while it is read. A reader of lz4 may end before the stream does.
+///
+/// # Errors
+/// If the unpacker cannot be made.
+pub(crate) fn stream_unpacker<'a>(
+    wrapping: &str,
+    stream: impl BufRead + 'a,
+) -> std::io::Result<Box<dyn Read + 'a>> {
+    Ok(match wrapping {
+        "gzip" => Box::new(flate2::bufread::MultiGzDecoder::new(stream)),
+        "zstd" => Box::new(zstd::stream::read::Decoder::with_buffer(stream)?),
+        _ => Box::new(lz4_flex::frame::FrameDecoder::new(stream)),
     })
 }
 
