@@ -465,3 +465,42 @@ fn a_terminal_gets_escapes_and_a_pipe_the_bytes() {
         );
     }
 }
+
+#[test]
+fn a_filter_names_events_of_some_of_several_files() {
+    let sample = |name: &str| {
+        let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+        samples.join(name).to_str().unwrap().to_owned()
+    };
+    let (has, lacks) = (sample("kprobe-hackbench.dat"), sample("function-graph.dat"));
+    let folder = tempfile::tempdir().unwrap();
+    let events = |text: &str| text.lines().filter(|line| line.contains("read_in")).count();
+    for filter in ["fsio: CPU >= 0", "read_in"] {
+        let alone = events(&printed(folder.path(), &["-F", filter, &has]));
+        assert!(alone > 10, "{alone}");
+        for files in [[&has, &lacks], [&lacks, &has]] {
+            let both = printed(folder.path(), &["-F", filter, files[0], files[1]]);
+            assert_eq!(events(&both), alone, "{filter} {files:?}");
+        }
+    }
+    let output = run(folder.path(), &["-F", "nothing: CPU >= 0", &has, &lacks]);
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        words.contains("no event and no system called 'nothing'"),
+        "{words}"
+    );
+}
+
+#[test]
+fn offsets_in_functions_have_a_space_behind_as_trace_cmd_prints_them() {
+    let path = crate::corpus::corpus("tracedat/v6-function.dat");
+    let path = path.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let text = printed(folder.path(), &["-O", "offset", path]);
+    let opens = text.lines().filter(|line| line.contains("vfs_open"));
+    assert!(opens.clone().count() > 1, "{text}");
+    assert!(opens.clone().all(|line| line.ends_with(" vfs_open+0x0 ")));
+    let text = printed(folder.path(), &["-O", "offset", "-O", "parent", path]);
+    assert!(text.contains("vfs_open+0x0  <-- "), "{text}");
+}

@@ -4,6 +4,8 @@
 //! records are printed, so that a trace.dat need not be loaded first. Any other value is a text, a regular expression
 //! or an expression of our own search language.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -28,6 +30,16 @@ use crate::trace::{EventId, ThreadId, Trace};
 pub(super) struct Filters {
     shown: Vec<Asked>,
     left_out: Vec<Asked>,
+    files: FileOfSeveral,
+}
+
+/// The file for which the values are resolved.
+#[derive(Clone, Debug)]
+struct FileOfSeveral {
+    /// Its index.
+    index: Cell<usize>,
+    /// The number of files.
+    count: usize,
 }
 
 /// One value of `-F`, parsed in both languages.
@@ -35,6 +47,9 @@ struct Asked {
     text: String,
     filter: Result<EventFilter, FilterError>,
     expression: Result<Expression, ExpressionError>,
+    /// In a report of several files: the files without events of a name in the filter, by their index, each with the
+    /// error.
+    lacking: RefCell<BTreeMap<usize, CliError>>,
 }
 
 /// A value that was resolved for a file.
@@ -51,8 +66,8 @@ enum Unbound {
 }
 
 impl Filters {
-    /// Parses the command line, so that errors are reported before a long load.
-    pub fn of(matches: &ArgMatches) -> Result<Filters, CliError> {
+    /// Parses the command line for a report of `file_count` files, so that errors are reported before a long load.
+    pub fn of(matches: &ArgMatches, file_count: usize) -> Result<Filters, CliError> {
         let texts = matches.get_many::<String>("filter").unwrap_or_default();
         let places = matches.indices_of("filter").into_iter().flatten();
         let turned = match matches.get_flag("leave-out") {
@@ -62,6 +77,10 @@ impl Filters {
         let mut filters = Filters {
             shown: Vec::new(),
             left_out: Vec::new(),
+            files: FileOfSeveral {
+                index: Cell::new(0),
+                count: file_count,
+            },
         };
         for (text, place) in texts.zip(places) {
             let asked = Asked::parse(text)?;
@@ -82,6 +101,27 @@ impl Filters {
         self.shown.is_empty() && self.left_out.is_empty()
     }
 
+    /// States the index of the file for which the values are resolved next.
+    pub fn begin_file(&self, index: usize) {
+        self.files.index.set(index);
+    }
+
+    /// Checks, after all files were opened, that at least one has the events that a filter names.
+    ///
+    /// # Errors
+    /// If no file has them.
+    pub fn require_events(&self) -> Result<(), CliError> {
+        for asked in self.shown.iter().chain(&self.left_out) {
+            let mut lacking = asked.lacking.borrow_mut();
+            if lacking.len() >= self.files.count
+                && let Some((_, error)) = lacking.pop_first()
+            {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// Returns the selection for a report that evaluates filters itself, of a file with these kinds of events. `None`
     /// if one of the values needs our own search language and the file is not loaded.
     pub fn selection(
@@ -92,10 +132,10 @@ impl Filters {
     ) -> Result<Option<Arc<Selection>>, CliError> {
         let all = |asked: &[Asked]| -> Result<Option<Vec<Choice>>, CliError> {
             let choices = asked.iter().map(|asked| {
-                Ok(match (asked.bind(kinds, start)?, loaded) {
+                Ok(match (asked.bind(&self.files, kinds, start)?, loaded) {
                     (Bound::Filter(filter), _) => Some(Choice::Filter(filter)),
                     (Bound::Search(asked), Some(loaded)) => {
-                        Some(Choice::Events(asked.search(loaded)?))
+                        Some(Choice::Events(asked.search(&self.files, loaded)?))
                     }
                     (Bound::Search(_), None) => None,
                 })
@@ -179,6 +219,7 @@ impl Asked {
             text: text.to_owned(),
             filter: EventFilter::parse(text),
             expression: Expression::parse(text),
+            lacking: RefCell::default(),
         };
         match (&asked.filter, &asked.expression) {
             (Err(_), Err(error)) => Err(usage(text, error)),
@@ -186,9 +227,26 @@ impl Asked {
         }
     }
 
-    fn bind(&self, kinds: &[KindFields<'_>], start: Timestamp) -> Result<Bound<'_>, CliError> {
+    /// Notes that a file has no events of a name in the filter.
+    ///
+    /// # Errors
+    /// `error`, if there are no other files, which may have them.
+    fn lacks(&self, files: &FileOfSeveral, error: CliError) -> Result<(), CliError> {
+        if files.count <= 1 {
+            return Err(error);
+        }
+        self.lacking.borrow_mut().insert(files.index.get(), error);
+        Ok(())
+    }
+
+    fn bind(
+        &self,
+        files: &FileOfSeveral,
+        kinds: &[KindFields<'_>],
+        start: Timestamp,
+    ) -> Result<Bound<'_>, CliError> {
         let bound = match &self.filter {
-            Ok(filter) => self.bind_filter(filter, kinds, start),
+            Ok(filter) => self.bind_filter(files, filter, kinds, start),
             Err(_) => Err(Unbound::Search),
         };
         match (bound, &self.expression, &self.filter) {
@@ -200,12 +258,17 @@ impl Asked {
     }
 
     /// Returns the events that match the expression, sorted.
-    fn search(&self, loaded: &LoadedTrace) -> Result<Vec<EventPlace>, CliError> {
+    fn search(
+        &self,
+        files: &FileOfSeveral,
+        loaded: &LoadedTrace,
+    ) -> Result<Vec<EventPlace>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let wrong = |error: &ExpressionError| usage(&self.text, error);
         let expression = self.expression.as_ref().map_err(wrong)?;
         if let Some(error) = unknown_event(expression, trace) {
-            return Err(wrong(&error));
+            self.lacks(files, wrong(&error))?;
+            return Ok(Vec::new());
         }
         let matcher = Matcher::new(expression, trace, reader).map_err(|error| wrong(&error))?;
         let mut probe = matcher.probe();
@@ -222,18 +285,26 @@ impl Asked {
 
     fn bind_filter(
         &self,
+        files: &FileOfSeveral,
         filter: &EventFilter,
         kinds: &[KindFields<'_>],
         start: Timestamp,
     ) -> Result<BoundFilter, Unbound> {
+        // Without a colon it may only be a list of names: the error of the search language is more precise.
+        let is_of_search = self.expression.is_ok() || !self.text.contains(':');
         let bound = match filter.bind(kinds, start) {
             Ok(bound) => bound,
-            // Without a colon it may only be a list of names: the error of the search language is more precise.
-            Err(_) if self.expression.is_ok() || !self.text.contains(':') => {
-                return Err(Unbound::Search);
-            }
+            Err(_) if is_of_search => return Err(Unbound::Search),
             Err(error) => return Err(Unbound::Wrong(wrong(&self.text, error))),
         };
+        if let Some(unknown) = bound.unknown().first() {
+            if is_of_search {
+                return Err(Unbound::Search);
+            }
+            let error = wrong(&self.text, unknown.clone());
+            self.lacks(files, error).map_err(Unbound::Wrong)?;
+            return Ok(bound);
+        }
         let Some(missing) = bound.missing().first() else {
             return Ok(bound);
         };

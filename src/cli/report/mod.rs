@@ -223,11 +223,13 @@ fn report(matches: &ArgMatches) -> Result<(), CliError> {
             "-w takes one file: threads of several files may have the same number".to_owned(),
         ));
     }
-    let filters = Filters::of(matches)?;
+    let filters = Filters::of(matches, paths.len())?;
     let mut files = Vec::new();
-    for path in &paths {
+    for (index, path) in paths.iter().enumerate() {
+        filters.begin_file(index);
         files.push(open(matches, path, &filters)?);
     }
+    filters.require_events()?;
     let reports: Option<Vec<&dyn Report>> = files.iter().map(File::report).collect();
     if let Some(list) = lists::asked(matches) {
         let labels = reports.map(|reports| labels(matches, &reports));
@@ -487,7 +489,11 @@ fn styles(matches: &ArgMatches, file: &File) -> Vec<KindStyle> {
     ] {
         for text in matches.get_many::<String>(name).unwrap_or_default() {
             let filter = EventFilter::parse(text).and_then(|it| it.bind(&kinds, file.start()));
-            match filter {
+            let known = filter.and_then(|events| match events.unknown().first() {
+                Some(error) => Err(error.clone()),
+                None => Ok(events),
+            });
+            match known {
                 Ok(events) => styles.push(KindStyle {
                     events: Arc::new(events),
                     style,

@@ -69,6 +69,8 @@ pub struct BoundFilter {
     /// For each kind, the test of its events; `None`: the filter does not name the kind.
     by_kind: Vec<Option<Test>>,
     missing: Vec<MissingField>,
+    /// Errors of the names that no kind has.
+    unknown: Vec<FilterError>,
     is_met: AtomicBool,
 }
 
@@ -99,17 +101,22 @@ impl EventFilter {
     /// Binds the filter to a file whose kinds of events are `kinds` and whose first event is at `start`.
     ///
     /// # Errors
-    /// If no kind has one of the names, or a value cannot be compared.
+    /// If a value cannot be compared.
     pub fn bind(
         &self,
         kinds: &[KindFields<'_>],
         start: Timestamp,
     ) -> Result<BoundFilter, FilterError> {
         let mut is_named = vec![false; kinds.len()];
+        let mut unknown = Vec::new();
         for name in &self.names {
-            let found = name.kinds(kinds)?;
-            for (is_named, found) in is_named.iter_mut().zip(found) {
-                *is_named |= found;
+            match name.kinds(kinds) {
+                Ok(found) => {
+                    for (is_named, found) in is_named.iter_mut().zip(found) {
+                        *is_named |= found;
+                    }
+                }
+                Err(error) => unknown.push(error),
             }
         }
         let mut present = BTreeSet::new();
@@ -135,6 +142,7 @@ impl EventFilter {
             text: self.text.clone(),
             by_kind,
             missing: missing.into_iter().collect(),
+            unknown,
             is_met: AtomicBool::new(false),
         })
     }
@@ -167,6 +175,12 @@ impl BoundFilter {
     #[must_use]
     pub fn missing(&self) -> &[MissingField] {
         &self.missing
+    }
+
+    /// Returns an error for each name in the filter that no kind of events has.
+    #[must_use]
+    pub fn unknown(&self) -> &[FilterError] {
+        &self.unknown
     }
 
     /// Returns whether it is already known that no event passes, because of missing fields.

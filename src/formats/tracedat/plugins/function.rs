@@ -69,6 +69,8 @@ fn push_function(out: &mut Vec<u8>, event: &Event<'_>, address: u64, state: &mut
     {
         out.extend_from_slice(b"+0x");
         push_hex(out, address.wrapping_sub(start));
+        // trace-cmd prints a space behind.
+        out.push(b' ');
     }
 }
 
