@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread::Thread;
+use std::thread::{Builder, Thread};
 use std::time::{Duration, Instant};
 
 use super::terminal;
@@ -33,7 +33,11 @@ pub(crate) fn with_progress<T>(what: &str, job: &Job, work: impl FnOnce() -> T) 
     }
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let line = scope.spawn(|| draw_until(&is_done, what, job));
+        let draw = || draw_until(&is_done, what, job);
+        // Without a thread for the line there is no line.
+        let Ok(line) = Builder::new().spawn_scoped(scope, draw) else {
+            return work();
+        };
         // Ends the line also if the work panics: the scope waits for its thread.
         let _end = End {
             is_done: &is_done,

@@ -15,7 +15,7 @@ use crate::query::Item;
 use crate::query::process_times::{ProcessTimes, program_bytes, program_of};
 use crate::query::process_tree::Visited;
 use crate::query::selection::Chosen;
-use crate::trace::{ProcessId, ThreadId, Trace};
+use crate::trace::{Process, ProcessId, ThreadId, Trace};
 
 const START: ColumnDef<'static> = ColumnDef::time(
     "start",
@@ -55,7 +55,11 @@ pub(super) const PROCESSES: TableDef = TableDef {
             "How many programs it ran, one after the other.",
         )
         .minor(),
-        ColumnDef::count("opens", "Opens", "How many files it opened."),
+        ColumnDef::count(
+            "opens",
+            "Opens",
+            "How many files it opened; none if the trace has no files.",
+        ),
         ARGUMENTS,
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
     ],
@@ -79,6 +83,12 @@ pub(super) const PROCESSES: TableDef = TableDef {
     }),
     rows: Rows::Trace(processes),
 };
+
+/// Returns how many files a process opened; none if the trace does not show which files were opened.
+fn opens_cell<'a>(trace: &Trace, process: &Process) -> Cell<'a> {
+    let has_files = !trace.files.rows.is_empty();
+    has_files.then_some(process.opens).into()
+}
 
 /// Returns whether a life overlaps the selected time; either end may be unknown.
 fn lives_in(chosen: &Chosen<'_>, trace: &Trace, ends: [Option<Timestamp>; 2]) -> bool {
@@ -112,7 +122,7 @@ fn processes(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 process.end.into(),
                 process.exit_status.into(),
                 (process.images.len() as u32).into(),
-                process.opens.into(),
+                opens_cell(trace, process),
                 arguments_cell(trace, id),
                 process.exit_signal.into(),
             ]);
@@ -215,7 +225,12 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ),
         ColumnDef::count("children", "Children", "How many processes it started.").minor(),
         ColumnDef::count("below", "Below", "How many processes are below it."),
-        ColumnDef::count("opens", "Opens", "How many files it opened.").minor(),
+        ColumnDef::count(
+            "opens",
+            "Opens",
+            "How many files it opened; none if the trace has no files.",
+        )
+        .minor(),
         ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
         ColumnDef::flag(
@@ -304,7 +319,7 @@ fn node_cells<'a>(
         time.subtree.0.into(),
         time.children.into(),
         time.below.into(),
-        process.opens.into(),
+        opens_cell(trace, process),
         process.exit_status.into(),
         process.exit_signal.into(),
         u32::from(process.start.is_none()).into(),

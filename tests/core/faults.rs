@@ -165,3 +165,131 @@ fn a_bus_error_that_somebody_sends_ends_the_program() {
     let ended = child.wait().unwrap();
     assert_eq!(ended.signal(), Some(libc::SIGBUS), "{ended:?}");
 }
+
+/// Runs the program where no file may become longer than `kilobytes`: a longer write fails as on a full disk.
+#[cfg(target_os = "linux")]
+fn run_with_room(kilobytes: u32, arguments: &[&str]) -> std::process::Output {
+    // Without the trap the kernel would end the program by a signal.
+    let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec \"$0\" \"$@\"");
+    std::process::Command::new("bash")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_threadline")])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[cfg(target_os = "linux")]
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_verb_leaves_half_a_file_where_the_disk_is_full() {
+    let trace = path("sample-traces/sched-irq-syscalls.dat");
+    let trace = trace.to_str().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    for (verb, name) in [
+        (&["export", "-f"][..], "x.fxt"),
+        (&["export", "-f"], "x.json"),
+        (&["export", "-f"], "x.pftrace"),
+        (&["export", "-f", "--to", "trace-dat"], "x.dat"),
+        (&["export", "-f", "--table", "slices"], "x.csv"),
+        (
+            &["table", "slices", "-f", "--format", "parquet"],
+            "x.parquet",
+        ),
+        (&["render"], "x.png"),
+    ] {
+        let target = folder.path().join(name);
+        std::fs::write(&target, "as it was").unwrap();
+        let out = ["-o", target.to_str().unwrap(), trace];
+        let output = run_with_room(8, &[verb, &out].concat());
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{name}: {words}");
+        assert!(words.contains("File too large"), "{name}: {words}");
+        let kept = std::fs::read_to_string(&target);
+        assert_eq!(kept.ok().as_deref(), Some("as it was"), "{name}");
+        assert_eq!(names_in(folder.path()), [name]);
+        std::fs::remove_file(&target).unwrap();
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_data_set_whose_disk_is_full_has_what_it_had() {
+    let small = path("tests/cases/ftrace_text/lost-switches.ftrace");
+    let large = path("sample-traces/sched-irq-syscalls.dat");
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("set");
+    let set = set.to_str().unwrap();
+    let added = run(&["dataset", "add", set, small.to_str().unwrap()]);
+    assert!(added.status.success());
+    let list = || run(&["dataset", "list", set]).stdout;
+    let before = list();
+    assert!(!before.is_empty());
+    // From no room at all to room for all but the last files.
+    for kilobytes in [0, 1, 4, 16, 32] {
+        let arguments = ["dataset", "add", set, large.to_str().unwrap()];
+        let output = run_with_room(kilobytes, &arguments);
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{kilobytes}: {words}");
+        assert!(words.contains("File too large"), "{kilobytes}: {words}");
+        assert!(list() == before, "{kilobytes}");
+    }
+    let added = run(&["dataset", "add", set, large.to_str().unwrap()]);
+    assert!(added.status.success());
+    assert!(list() != before);
+}
+
+/// Runs the program with at most so much address space: an allocation beyond it fails.
+#[cfg(target_os = "linux")]
+fn run_in_space(megabytes: u32, arguments: &[&str]) -> std::process::Output {
+    let kilobytes = megabytes * 1024;
+    let script = format!("ulimit -c 0; ulimit -v {kilobytes}; exec \"$0\" \"$@\"");
+    std::process::Command::new("bash")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_threadline")])
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn allocations_that_fail_leave_no_part_of_an_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("x.fxt");
+    let out = target.to_str().unwrap();
+    for name in RECORDINGS
+        .iter()
+        .chain(&["sample-traces/lua-make-j2.etrace.zst"])
+    {
+        let trace = path(name);
+        let arguments = ["export", "-o", out, trace.to_str().unwrap()];
+        assert_eq!(run(&arguments).status.code(), Some(0), "{name}");
+        let whole = std::fs::read(&target).unwrap();
+        std::fs::remove_file(&target).unwrap();
+        let mut failed = 0;
+        // From less than the program itself needs to plenty.
+        for megabytes in (100..=340).step_by(20).chain([4_000]) {
+            let output = run_in_space(megabytes, &arguments);
+            let words = String::from_utf8_lossy(&output.stderr).into_owned();
+            if output.status.code() == Some(0) {
+                assert!(std::fs::read(&target).unwrap() == whole, "{name}");
+                std::fs::remove_file(&target).unwrap();
+            } else {
+                failed += 1;
+                assert!(megabytes < 4_000, "{name}: {words}");
+                assert!(!words.contains("panicked"), "{name}, {megabytes}: {words}");
+            }
+            let left = names_in(folder.path());
+            assert!(left.is_empty(), "{name}, {megabytes}: {left:?}");
+        }
+        assert!(failed > 0, "{name}");
+    }
+}

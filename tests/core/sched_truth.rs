@@ -136,9 +136,12 @@ fn states_of_a_coarse_clock_survive_fxt() {
         all.sort_by_cached_key(|row| (row["tid"].clone(), number(row, "ts")));
         all
     };
-    let states = all(&file);
-    assert_eq!(states.len(), 171);
+    let mut states = all(&file);
+    assert_eq!(states.len(), 172);
     let again = all(&as_fxt(folder.path(), &file));
+    // FXT has no record of a new thread (docs/fxt.md).
+    states.retain(|row| row["state"] != "created");
+    assert_eq!(states.len(), 171);
     let names = ["ts", "dur", "state", "tid", "waker_tid", "cpu", "woken_in"];
     let facts = |row: &Row| names.map(|name| row[name].clone());
     assert_eq!(

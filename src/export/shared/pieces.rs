@@ -8,6 +8,7 @@
 
 use std::sync::mpsc::{Receiver, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
 
@@ -41,7 +42,7 @@ impl<P> Work<P> {
 /// as many as there are workers: more than 1 where `produce` makes many at a time. Returns the result of `produce`.
 ///
 /// # Errors
-/// The first error of `write` or `produce`; the job was cancelled.
+/// The first error of `write` or `produce`; the job was cancelled; no thread could be started.
 pub(crate) fn encode_in_order<P, E, W, R>(
     job: &Job,
     ahead: usize,
@@ -64,7 +65,7 @@ where
     let work = Arc::new(Mutex::new(Work { buffers, pieces }));
     let (give_encoded, encoded) = channel();
     std::thread::scope(|scope| {
-        let producer = scope.spawn(move || {
+        let produce_all = move || {
             let mut number = 0;
             produce(&mut |item| {
                 job.check()?;
@@ -73,10 +74,13 @@ where
                 // The workers are gone because writing failed: that error is reported.
                 give_piece.send(piece).map_err(|_| ExportError::Cancelled)
             })
-        });
-        for _ in 0..worker_count {
+        };
+        let producer = Builder::new()
+            .spawn_scoped(scope, produce_all)
+            .map_err(ExportError::Io)?;
+        for number in 0..worker_count {
             let (give_encoded, work, worker) = (give_encoded.clone(), Arc::clone(&work), &worker);
-            scope.spawn(move || {
+            let encode_all = move || {
                 let mut encode = worker();
                 loop {
                     let next = work.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -88,7 +92,13 @@ where
                         return;
                     }
                 }
-            });
+            };
+            match Builder::new().spawn_scoped(scope, encode_all) {
+                Ok(_) => {}
+                // One worker suffices.
+                Err(_) if number > 0 => break,
+                Err(error) => return Err(ExportError::Io(error)),
+            }
         }
         // Only the threads keep ends of these channels: when the threads end, the receivers that wait for them end as
         // well.

@@ -1,6 +1,6 @@
 //! Tests of the whole reader over recordings: the result is the same for parts of any size.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Environments, EtraceReader, PART_BYTES};
 use crate::base::{Job, StringId};
@@ -9,24 +9,23 @@ use crate::event::{LaneColumns, Life};
 use crate::formats::stream::PartRead;
 use crate::formats::{EventRef, Events, IndependentParts, Input};
 
-/// Returns the recordings in the repository, and the larger recordings of the corpus if they are there.
+/// Returns the recordings in the repository; those of the corpus are compressed.
 fn recordings() -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let corpus = std::env::var_os("THREADLINE_CORPUS")
-        .map_or_else(|| root.join("../shared/corpus"), PathBuf::from)
-        .join("etrace");
-    let folders = [root.join("tests/golden/etrace"), corpus];
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut all = Vec::new();
-    for folder in folders {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+    for folder in ["golden/etrace", "corpus/etrace"] {
+        for entry in std::fs::read_dir(tests.join(folder)).unwrap() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|ending| ending == "etrace") {
-                let name = path.file_name().unwrap().to_string_lossy().into_owned();
-                all.push((name, std::fs::read(path).unwrap()));
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            let bytes = || std::fs::read(&path).unwrap();
+            if name.ends_with(".etrace") {
+                all.push((name, bytes()));
+            } else if name.ends_with(".etrace.packed") {
+                all.push((name, zstd::decode_all(&bytes()[..]).unwrap()));
             }
         }
     }
-    assert!(all.len() >= 6);
+    assert!(all.len() >= 14, "{}", all.len());
     all.sort();
     all.dedup();
     all
