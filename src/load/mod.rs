@@ -16,6 +16,7 @@ mod parts;
 pub mod placing;
 pub mod reading;
 pub mod source;
+mod stream;
 #[cfg(test)]
 mod tests;
 pub mod together;
