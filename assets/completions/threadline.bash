@@ -1286,20 +1286,12 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__install)
-            opts="-h --prefix --remove --print --date --read-as --compiler-traces --memory --help"
+            opts="-h --date --read-as --compiler-traces --memory --prefix --remove --print --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --prefix)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --print)
-                    COMPREPLY=($(compgen -W "man bash zsh fish" -- "${cur}"))
-                    return 0
-                    ;;
                 --date)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1314,6 +1306,14 @@ _threadline() {
                     ;;
                 --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prefix)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --print)
+                    COMPREPLY=($(compgen -W "man bash zsh fish" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1452,7 +1452,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__record)
-            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --list --clean-up --date --read-as --compiler-traces --memory --help"
+            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --date --read-as --compiler-traces --memory --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --list --clean-up --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1526,6 +1526,22 @@ _threadline() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --preset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1571,22 +1587,6 @@ _threadline() {
                     return 0
                     ;;
                 --on-command)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --date)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --read-as)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --compiler-traces)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --memory)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

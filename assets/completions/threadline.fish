@@ -437,6 +437,10 @@ complete -c threadline -n "__fish_threadline_using_subcommand record" -l probe -
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s P -l pid -d 'Record only this thread; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s C -l clock -d 'The clock of the events: local, mono, boot ... [default: the kernel\'s, local]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s b -l buffer-size -d 'Size of the kernel\'s buffer for each CPU, e.g. 16M' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l preset -d 'Record a ready set of events: sched, irq, syscalls, block, latency or build; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l for -d 'Stop after this time, e.g. 10s' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l until-event -d 'Stop when something matches this expression of `threadline search`' -r
@@ -448,10 +452,6 @@ complete -c threadline -n "__fish_threadline_using_subcommand record" -l repeat 
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s o -l output -d 'Where to write' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l on -d 'Record another machine, where only a shell is needed; ssh must not ask for a password, and the user there must be root' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l on-command -d 'Record the machine on which this command gives a root shell, e.g. \'docker exec -i NAME sh\' or \'adb shell\'' -r
-complete -c threadline -n "__fish_threadline_using_subcommand record" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
-complete -c threadline -n "__fish_threadline_using_subcommand record" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand record" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand record" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l stack -d 'Record the kernel\'s stack after each event'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l children -d 'With -P, record what those threads start, too'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l force -d 'Replace FILE if it exists'
@@ -479,15 +479,15 @@ complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-a
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l prefix -d 'Put them under DIR/share (default: $XDG_DATA_HOME, else ~/.local/share)' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l print -d 'Only print the manual page or the completions of a shell' -r -f -a "man\t''
 bash\t''
 zsh\t''
 fish\t''"
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
-complete -c threadline -n "__fish_threadline_using_subcommand install" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Remove them again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'

@@ -272,6 +272,14 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
         )
 }
 
+/// Leaves the options of [`reading_arguments`] out of the help of a command that reads no trace.
+pub(crate) fn without_reading_arguments(command: clap::Command) -> clap::Command {
+    let of_all = reading_arguments(clap::Command::new("all"));
+    // An option of the command takes the place of the one that is valid everywhere.
+    let hidden = of_all.get_arguments().cloned();
+    command.args(hidden.map(|option| option.global(false).hide(true)))
+}
+
 /// Limits allocations to the value of `--memory`.
 pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     if let Some(&bytes) = matches.get_one::<u64>("memory") {

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
     CliError, Command, Example, answer, format_arguments, load_files, reading, row_format, warn,
-    with_progress,
+    with_progress, without_reading_arguments,
 };
 use crate::base::Job;
 use crate::export::dataset::add::{AddOptions, Added, Adder, unknown_tables};
@@ -118,18 +118,18 @@ fn arguments(command: clap::Command) -> clap::Command {
                 .about("Join the parts of each table, date and bucket")
                 .arg(folder()),
         )
-        .subcommand(
+        .subcommand(without_reading_arguments(
             clap::Command::new("list")
                 .about("Print the traces of a data set")
                 .arg(folder())
                 .args(format_arguments()),
-        )
-        .subcommand(views)
-        .subcommand(
+        ))
+        .subcommand(without_reading_arguments(views))
+        .subcommand(without_reading_arguments(
             clap::Command::new("tables")
                 .about("Print the tables and columns that data sets have")
                 .args(format_arguments()),
-        )
+        ))
 }
 
 fn parse_label(text: &str) -> Result<(String, String), String> {

@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use super::command::{CliError, Command, Example, stdout};
+use super::command::{CliError, Command, Example, stdout, without_reading_arguments};
 use crate::formats::FORMATS;
 
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
     name: "formats",
     about: "List the formats that can be opened",
-    arguments: |command| command,
+    arguments: without_reading_arguments,
     examples: &[Example {
         line: "",
         about: "All formats",

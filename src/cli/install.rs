@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 
-use super::command::{CliError, Command, Example, stdout};
+use super::command::{CliError, Command, Example, stdout, without_reading_arguments};
 use crate::base::user_folder::user_folder;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
@@ -17,7 +17,7 @@ pub(crate) const COMMAND: Command = Command {
     name: "install",
     about: "Install icon, file types, completions and manual page, so that a double click opens a trace",
     arguments: |command| {
-        command
+        without_reading_arguments(command)
             .arg(
                 Arg::new("prefix")
                     .long("prefix")

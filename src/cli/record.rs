@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
-use super::command::{CliError, Command, Example};
+use super::command::{CliError, Command, Example, without_reading_arguments};
 use crate::base::time::parse_duration;
 
 /// This command's row.
@@ -46,7 +46,7 @@ fn arguments(command: clap::Command) -> clap::Command {
         .arg(Arg::new("children").long("children").help("With -P, record what those threads start, too").action(ArgAction::SetTrue).requires("pid"))
         .arg(Arg::new("clock").short('C').long("clock").value_name("CLOCK").help("The clock of the events: local, mono, boot ... [default: the kernel's, local]"))
         .arg(Arg::new("buffer").short('b').long("buffer-size").value_name("SIZE").help("Size of the kernel's buffer for each CPU, e.g. 16M").default_value("4M").value_parser(crate::base::budget::parse_size));
-    ending_arguments(command)
+    ending_arguments(without_reading_arguments(command))
 }
 
 fn ending_arguments(command: clap::Command) -> clap::Command {
