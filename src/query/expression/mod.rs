@@ -80,6 +80,21 @@ impl ExpressionError {
     }
 }
 
+/// Returns the expression that is true where `field` is exactly `text`.
+///
+/// Between quotes a backslash stands for itself unless a quote follows it. A text with one there, or at its end, is
+/// written as a regular expression, in which backslashes come in pairs.
+#[must_use]
+pub(crate) fn equals(field: &str, text: &str) -> String {
+    let trailing = text.bytes().rev().take_while(|byte| *byte == b'\\').count();
+    let is_plain = trailing.is_multiple_of(2) && !text.contains("\\\"");
+    let quoted = |text: &str| text.replace('"', "\\\"");
+    match is_plain {
+        true => format!("{field} == \"{}\"", quoted(text)),
+        false => format!("{field} ~ \"^{}$\"", quoted(&regex::escape(text))),
+    }
+}
+
 /// Returns the names of the arguments that events of a trace can have, sorted, for completion. Empty if the format does
 /// not list the arguments of its events.
 #[must_use]

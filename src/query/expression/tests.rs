@@ -163,3 +163,30 @@ fn nothing_that_is_typed_panics() {
         }
     }
 }
+
+#[test]
+fn any_text_can_be_asked_for_exactly() {
+    for text in [
+        "plain",
+        "a \"quoted\" one",
+        "C:\\",
+        "C:\\temp",
+        "two\\\\",
+        "a\\\"b",
+        "+[x].*$\\",
+        "",
+    ] {
+        let expression = Expression::parse(&equals("name", text)).unwrap();
+        let Node::Compare { value, op, .. } = expression.root() else {
+            panic!("{text}: {expression:?}");
+        };
+        match op {
+            Op::Like => assert!(
+                regex::Regex::new(&value.text).unwrap().is_match(text),
+                "{text}: {}",
+                value.text
+            ),
+            _ => assert_eq!(value.text, text),
+        }
+    }
+}

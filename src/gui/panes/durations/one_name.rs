@@ -17,6 +17,7 @@ use crate::query::Item;
 use crate::query::area::Area;
 use crate::query::distribution::{Buckets, Histogram};
 use crate::query::durations::{Durations, durations};
+use crate::query::expression::equals;
 use crate::query::seen::Length;
 use crate::tables::columns::THREAD;
 use crate::tables::{ColumnDef, MadeRow};
@@ -345,14 +346,14 @@ fn listed(trace: &Trace, found: &Durations, range: Option<&Range<i64>>) -> Table
 /// Returns the filter expression for the slices of a row, and of a range of durations in ns. Category and kind are in
 /// the expression only if other slices have the same name.
 pub(crate) fn expression(trace: &Trace, of: Named, range: Option<&Range<i64>>) -> String {
-    let quoted = |id: StringId| trace.text(id).replace('"', "\\\"");
+    let is = |field: &str, id: StringId| equals(field, &trace.text(id));
     let labels = trace.slices.labels.iter();
     let (same, other): (Vec<_>, Vec<_>) = labels
         .filter(|label| label.name == of.name)
         .partition(|label| label.category == of.category);
-    let mut terms = vec![format!("name == \"{}\"", quoted(of.name))];
+    let mut terms = vec![is("name", of.name)];
     if !other.is_empty() {
-        terms.push(format!("category == \"{}\"", quoted(of.category)));
+        terms.push(is("category", of.category));
     }
     if let Some(kind) = of.kind
         && same.iter().any(|label| label.kind != kind)

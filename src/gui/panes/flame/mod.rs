@@ -14,6 +14,7 @@ use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::panes::selection::area::{ShownArea, area_of, unfinished_words, words};
 use crate::gui::table::{DataTable, TableData};
 use crate::query::area::Area;
+use crate::query::expression::equals;
 use crate::query::flame::{Flame, Roots, of_slices, of_stacks};
 use crate::tables::Cell;
 use crate::tables::flames::Size;
@@ -289,8 +290,7 @@ fn about_ui(ui: &mut Ui, scene: &Scene<'_>, found: &Found) {
 
 /// Returns the filter expression for the slices of a name.
 fn name_expression(name: &str) -> String {
-    let name = name.replace('"', "\\\"");
-    format!("name == \"{name}\" && dur >= 0ns")
+    format!("{} && dur >= 0ns", equals("name", name))
 }
 
 /// Returns the node of `new` with the same path of names; the root if there is none.

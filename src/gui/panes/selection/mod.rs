@@ -22,6 +22,7 @@ use crate::query::Item;
 use crate::query::area::counters::counters;
 use crate::query::area::events::event_counts;
 use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, groups};
+use crate::query::expression::equals;
 use crate::tables::Cell;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
 use crate::view::rows::RowKey;
@@ -532,7 +533,7 @@ fn menu_ui(
         Some(item) => entry(ui, "Show it", Action::Reveal(item)),
         // The events of one name.
         None if of == Shown::Events => {
-            let expression = format!("name == \"{}\"", name.replace('"', "\\\""));
+            let expression = equals("name", &name);
             entry(ui, "Mark all in the timeline", Action::Search(expression));
         }
         None => {}
