@@ -62,7 +62,7 @@ impl Cuts {
         for (key, life) in &directory.thread_lives {
             let is_before_end = |time: &Timestamp| time.0.saturating_add(1) < span.end.0;
             if let Some(time) = life.seen_until.filter(is_before_end) {
-                let thread = threads.at(*key, Timestamp::MAX);
+                let thread = threads.last(*key);
                 (cuts.seen).extend(thread.map(|thread| CutEnd { thread, time }));
             }
         }

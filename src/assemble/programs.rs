@@ -224,7 +224,7 @@ pub fn programs(
     };
     for entry in lives.entries {
         if let Some(name) = entry.name {
-            let thread = recorded.events.threads.at(entry.key, Timestamp::MIN);
+            let thread = recorded.events.threads.first(entry.key);
             let name = lives.entry_strings.get(name);
             thread.inspect(|&thread| writer.set_running(thread, name));
         }

@@ -256,6 +256,18 @@ impl ThreadMap {
         }
     }
 
+    /// Returns the first thread of `key`; `None` if the key is unknown.
+    #[must_use]
+    pub(crate) fn first(&self, key: ThreadKey) -> Option<ThreadId> {
+        self.at(key, Timestamp::MIN)
+    }
+
+    /// Returns the last thread of `key`; `None` if the key is unknown.
+    #[must_use]
+    pub(crate) fn last(&self, key: ThreadKey) -> Option<ThreadId> {
+        self.at(key, Timestamp::MAX)
+    }
+
     /// Returns the map with every thread id replaced by `rename(id)`.
     #[must_use]
     pub(crate) fn renamed(&self, rename: impl Fn(ThreadId) -> ThreadId) -> ThreadMap {

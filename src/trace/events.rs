@@ -221,7 +221,13 @@ impl Events {
             .sum()
     }
 
-    /// Iterates over all events in time order (ties: the earlier lane first), from the first at or after `time`.
+    /// Iterates over all events in time order (ties: the earlier lane first).
+    #[must_use]
+    pub(crate) fn in_order(&self) -> InTimeOrder<'_> {
+        self.from_time(Timestamp::MIN)
+    }
+
+    /// Iterates over the events in time order (ties: the earlier lane first), from the first at or after `time`.
     #[must_use]
     pub fn from_time(&self, time: Timestamp) -> InTimeOrder<'_> {
         let heads = self

@@ -568,7 +568,7 @@ impl Making {
                 .map(|&id| merged.directory_strings.get(id))
                 .collect();
             for &thread in &environment.threads {
-                let thread = self.keys.at(thread, Timestamp::MAX);
+                let thread = self.keys.last(thread);
                 let process = thread.and_then(|thread| self.people.process_of(thread));
                 let process = process.and_then(|id| self.people.processes.get_mut(id.0 as usize));
                 if let Some(process) = process {

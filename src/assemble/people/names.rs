@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::super::merge::Merged;
 use super::Making;
 use crate::base::strings::base_name;
-use crate::base::{StringId, Strings, Timestamp};
+use crate::base::{StringId, Strings};
 use crate::event::Directory;
 use crate::event::keys::Derive;
 use crate::trace::Thread;
@@ -91,7 +91,7 @@ impl Making {
         // If the list has several names for one key, the last name is used.
         for entry in directory.threads.iter().rev() {
             let Some(name) = entry.name else { continue };
-            let thread = self.keys.at(entry.key, Timestamp::MAX);
+            let thread = self.keys.last(entry.key);
             let threads = &mut self.people.threads;
             if let Some(thread) = thread.and_then(|id| threads.get_mut(id.0 as usize))
                 && thread.name == StringId::EMPTY

@@ -3,7 +3,6 @@
 
 use super::super::recorded::StringMap;
 use super::table::People;
-use crate::base::Timestamp;
 use crate::event::{Directory, ProcessKey};
 use crate::trace::{Process, ProgramImage, ThreadMap};
 
@@ -17,7 +16,7 @@ pub(crate) fn with_stated_facts(
 ) -> People {
     let keys = &people.process_of_key;
     for (key, life) in &directory.thread_lives {
-        let thread = threads.at(*key, Timestamp::MAX);
+        let thread = threads.last(*key);
         let is_stated = life.start.is_some() || life.end.is_some();
         if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize))
             && is_stated
@@ -48,7 +47,7 @@ pub(crate) fn with_stated_facts(
         });
     }
     for (key, rank) in &directory.thread_ranks {
-        let thread = threads.at(*key, Timestamp::MAX);
+        let thread = threads.last(*key);
         if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize)) {
             thread.rank = Some(*rank);
         }

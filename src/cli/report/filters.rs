@@ -179,7 +179,7 @@ impl Filters {
             let is_left_out = is_chosen(&selection.left_out, &facts);
             is_shown && !is_left_out
         };
-        let all = trace.events.from_time(Timestamp::MIN);
+        let all = trace.events.in_order();
         let wanted: Vec<EventId> = all.filter(is_wanted).collect();
         selection
             .is_met
@@ -272,7 +272,7 @@ impl Asked {
         }
         let matcher = Matcher::new(expression, trace, reader).map_err(|error| wrong(&error))?;
         let mut probe = matcher.probe();
-        let all = trace.events.from_time(Timestamp::MIN);
+        let all = trace.events.in_order();
         let places = all.filter_map(|id| {
             let event = event_ref(trace, id);
             let is_match = probe.is_match(Item::Event(id));

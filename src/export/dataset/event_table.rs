@@ -80,7 +80,7 @@ fn events_of(loaded: &LoadedTrace, event: &str) -> Vec<EventId> {
     if !is_it.contains(&true) {
         return Vec::new();
     }
-    let all = trace.events.from_time(crate::base::Timestamp::MIN);
+    let all = trace.events.in_order();
     let is_of_kind = |id: &EventId| {
         let kind = trace.events.get(*id).row.kind.index();
         is_it.get(kind) == Some(&true)

@@ -17,7 +17,7 @@ use self::columns::Column;
 use self::listed::{ListStamp, Listed};
 use self::rows::EventRows;
 use self::save::{SaveBar, Wanted};
-use crate::base::{Task, TimeSpan, Timestamp};
+use crate::base::{Task, TimeSpan};
 use crate::export::escaped::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
@@ -241,11 +241,10 @@ impl EventsPane {
                 return;
             }
         }
-        let whole = TimeSpan::new(Timestamp::MIN, Timestamp::MAX);
         let filter = EventFilter {
             expression: self.expression.clone(),
             among: now.among.clone(),
-            span: now.span.unwrap_or(whole),
+            span: now.span.unwrap_or(TimeSpan::ALL),
         };
         let searched = SearchedTrace {
             id: scene.loaded.id,
