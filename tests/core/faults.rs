@@ -276,7 +276,7 @@ fn allocations_that_fail_leave_no_part_of_an_output() {
         std::fs::remove_file(&target).unwrap();
         let mut failed = 0;
         // From less than the program itself needs to plenty.
-        for megabytes in (100..=340).step_by(20).chain([4_000]) {
+        for megabytes in (40..=340).step_by(20).chain([4_000]) {
             let output = run_in_space(megabytes, &arguments);
             let words = String::from_utf8_lossy(&output.stderr).into_owned();
             if output.status.code() == Some(0) {

@@ -73,8 +73,9 @@ fn a_whole_export_is_read_as_the_input() {
         for options in [&["report", "-t"][..], &["report", "-R"]] {
             // Some recordings contain bytes that are not UTF-8.
             let told = |path: &Path| run(&[options, &[text(path)]].concat()).stdout;
-            assert!(told(&path) == told(&out), "{name} {options:?}");
-            assert!(!told(&path).is_empty(), "{name} {options:?}");
+            let before = told(&path);
+            assert!(before == told(&out), "{name} {options:?}");
+            assert!(!before.is_empty(), "{name} {options:?}");
         }
         for table in ["runs", "slices", "diagnostics", "counters"] {
             let told = |path: &Path| stdout(&["table", table, text(path)]);
@@ -93,9 +94,14 @@ fn a_whole_export_is_read_as_the_input() {
     }
 }
 
+/// Every third of the recordings, from one of the first three on: pages are cut alike in all of them.
+fn third(from: usize) -> impl Iterator<Item = PathBuf> {
+    recordings().into_iter().skip(from).step_by(3)
+}
+
 #[test]
 fn a_range_contains_the_events_in_it_and_no_others() {
-    for path in recordings() {
+    for path in third(0) {
         let (from, until) = middle(&path);
         let range = ["--from", &from, "--until", &until];
         let (_folder, out) = exported(&path, &range);
@@ -107,7 +113,7 @@ fn a_range_contains_the_events_in_it_and_no_others() {
 
 #[test]
 fn chosen_cpus_and_kinds_are_all_that_is_exported() {
-    for path in recordings() {
+    for path in third(1) {
         let all = events(&path, &[]);
         let column = |row: &str, index: usize| row.split('\t').nth(index).unwrap().to_owned();
         let (cpu, name) = (column(&all[0], 1), column(&all[0], 3));

@@ -60,6 +60,9 @@ fn a_typed_date_becomes_the_first_day() {
         .info
         .wall_clock_zero_ns;
     assert_eq!(midnight, Some(MIDNIGHT_S * 1_000_000_000));
+    // Tall enough for the first facts.
+    window.set_size(egui::vec2(1200.0, 1500.0));
+    settle(&mut window);
     assert!(
         window
             .query_all_by_label_contains("2026-11-21 10:00:00.000000000 to 2026-11-21 10:00:02")

@@ -111,7 +111,17 @@ fn expected(source: &LoadedTrace, name: &str, span: TimeSpan) -> Rows {
             rows
         }
         "runs" => cut(rows, span),
-        "states" => without_unknown_ends(cut(rows, span), span),
+        "states" => {
+            let mut rows = cut(rows, span);
+            for row in &mut rows {
+                // What ends it is the record of the next state, which is not in the range.
+                let end = number(row, "dur").map(|dur| dur + number(row, "ts").unwrap());
+                if end == Some(span.end.0) && row["state"] != "running" {
+                    row.set("dur", "\\N".to_owned());
+                }
+            }
+            without_unknown_ends(rows, span)
+        }
         "flows" => clamped(rows, span),
         _ => rows
             .into_iter()
