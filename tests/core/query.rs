@@ -14,7 +14,7 @@ use threadline::query::search::{
     EventFilter, Place, Places, Query, SearchedTrace, filter_events, search, start_filter,
     start_search,
 };
-use threadline::query::visible::{counter, profile};
+use threadline::query::visible::counter;
 use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId};
 
 fn sample(name: &str) -> LoadedTrace {
@@ -507,29 +507,4 @@ fn times_of_any_form_are_compared_and_fields_are_not_taken_for_texts() {
     let expression = Expression::parse("sched_switch: prev_prio == next_prio").unwrap();
     let error = Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref());
     assert!(error.is_err_and(|error| error.to_string().contains("is a field, too")));
-}
-
-/// What a flat profile of a column points at is of the name that took most of it, not of what merely comes first.
-#[test]
-fn a_profile_points_at_the_name_that_takes_most() {
-    // All but the last are in one column: 9 us of `work`, 2.5 us of others, which begin before it.
-    let text = r#"[
-        {"ph":"X","name":"brief","pid":1,"tid":1,"ts":0,"dur":1},
-        {"ph":"X","name":"call","pid":1,"tid":1,"ts":2,"dur":10},
-        {"ph":"X","name":"tick","pid":1,"tid":1,"ts":2,"dur":0.5},
-        {"ph":"X","name":"work","pid":1,"tid":1,"ts":2.5,"dur":9},
-        {"ph":"X","name":"end","pid":1,"tid":1,"ts":1000,"dur":1}]"#;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("a.json");
-    std::fs::write(&path, text).unwrap();
-    let loaded = open(&path, &Job::default()).unwrap();
-    let trace = loaded.trace.as_ref();
-    let rows = 0..trace.slices.rows.len() as u32;
-    let mut blocks = Vec::new();
-    let span = trace.span;
-    let names = profile(trace, &loaded.index, rows, span, 10, &mut blocks);
-    let first = trace.slices.label(SliceId(blocks[0].first));
-    let busiest = trace.slices.labels.get(names[0].unwrap() as usize);
-    assert_eq!(trace.text(busiest.unwrap().name), "work");
-    assert_eq!(trace.text(first.name), "work");
 }

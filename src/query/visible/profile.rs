@@ -28,10 +28,7 @@ struct Taken {
     label: u32,
     /// A lower bound of the part of `nanos` that the label takes.
     lead: f32,
-    /// The first slice of the block with the label that takes most time in the column.
     first: u32,
-    /// The time of that block in the column.
-    longest: f32,
     count: u32,
 }
 
@@ -40,17 +37,7 @@ struct Own {
     column: u32,
     label: u32,
     nanos: f32,
-    /// A slice with the name.
     first: u32,
-}
-
-/// What a column shows: the time of each part, and a slice of the name that takes most.
-#[derive(Clone, Copy)]
-struct Shown {
-    times: [f32; PARTS],
-    first: u32,
-    /// The time of that slice's name.
-    most: f32,
 }
 
 /// Writes the flat profile of neighbouring rows of a track, outermost first, to `out`, which is emptied first.
@@ -84,24 +71,17 @@ pub fn profile(
         .zip(&names)
         .filter_map(|(part, label)| Some(((*label)?, part)))
         .collect();
-    let mut sums: Vec<Option<Shown>> = vec![None; buckets.count];
+    let mut sums: Vec<Option<([f32; PARTS], u32)>> = vec![None; buckets.count];
     for own in &owns {
         let part = place.get(&own.label).copied().unwrap_or(PARTS - 1);
         if let Some(sum) = sums.get_mut(own.column as usize) {
-            let shown = sum.get_or_insert(Shown {
-                times: [0.0; PARTS],
-                first: own.first,
-                most: own.nanos,
-            });
-            shown.times[part] += own.nanos;
-            if own.nanos > shown.most {
-                (shown.first, shown.most) = (own.first, own.nanos);
-            }
+            let (times, _) = sum.get_or_insert(([0.0; PARTS], own.first));
+            times[part] += own.nanos;
         }
     }
     out.clear();
     out.extend((0..).zip(sums).filter_map(|(column, sum)| {
-        let Shown { times, first, .. } = sum?;
+        let (times, first) = sum?;
         let most = (0..PARTS).max_by(|&a, &b| times[a].total_cmp(&times[b]));
         Some(buckets.block(column, most.unwrap_or(0) as u32, first, times))
     }));
@@ -118,16 +98,13 @@ fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
                 return;
             };
             let nanos = time * part.share;
-            let (is_first, before) = (column.count == 0, column.label);
+            if column.count == 0 {
+                column.first = block.first;
+            }
             column.count += block.count;
             column.nanos += nanos;
             let weight = nanos.max(1.0);
             vote(&mut column.label, &mut column.lead, block.label, weight);
-            let is_named = block.label == column.label;
-            let is_new = is_first || column.label != before;
-            if is_named && (is_new || nanos > column.longest) {
-                (column.first, column.longest) = (block.first, nanos);
-            }
         });
     }
     taken
