@@ -11,9 +11,10 @@
 //!                     split C / D ........... rq_complete D       a remainder is a bio of its own
 //! ```
 //!
-//! Several bios or requests may be open at one sector: programs read the same sectors at the same time. They end in the
-//! order in which they began. If fewer end than began, the ends of those were lost after which the others can still
-//! have ended: such a one is over when the next begins ([`Crowd`]). Requests without sectors write nothing and only
+//! Several bios or requests of the same sectors may be open: programs read them at the same time. They end in the order
+//! in which they began. If fewer end than began, the ends of those were lost after which the others can still have
+//! ended: such a one is over when the next begins ([`Crowd`]). One of another length at an open sector shows that the
+//! ends of those before it were lost. Requests without sectors write nothing and only
 //! request a flush of the device's cache. The flush itself is a request of the kernel's own, whose operation is
 //! printed as `FF` (block/blk-flush.c): its events are about no sector and no bio, so its end ends nothing else.
 
@@ -75,7 +76,7 @@ enum Here {
     Several(Box<Crowd>),
 }
 
-/// Bios or requests at one sector that were open together, until none is.
+/// Bios or requests of the same sectors that were open together, until none is.
 struct Crowd {
     begins: Vec<CrowdBegin>,
     ends: Vec<Now>,
@@ -129,15 +130,18 @@ impl Crowd {
         have_ended
     }
 
-    /// Adds the ends of all; returns the one that ended last.
-    fn resolve(&self, out: &mut Out) -> Option<Open> {
+    /// Adds the ends of all; returns the one that ended last. `next` is the begin after which all are over.
+    fn resolve(&self, next: Option<&Now>, out: &mut Out) -> Option<Open> {
         let have_ended = self.have_ended();
         let mut ends = self.ends.iter();
         let mut last = None;
         for (at, begin) in self.begins.iter().enumerate() {
             let (end, op) = match have_ended[at] {
                 true => (ends.next(), AsyncOp::End),
-                false => (self.begins.get(at + 1).map(|next| &next.now), AsyncOp::Over),
+                false => {
+                    let following = self.begins.get(at + 1).map(|begin| &begin.now);
+                    (following.or(next), AsyncOp::Over)
+                }
             };
             if let Some(end) = end {
                 out.push(end, op, begin.open.named());
@@ -210,13 +214,13 @@ impl OpenOnes {
         };
         match count {
             0 => self.empty.entry(sector).or_default().push_back(open),
-            _ => self.open(sector, open, now),
+            _ => self.open(sector, open, now, out),
         }
         out.push(now, AsyncOp::Begin, open.named());
     }
 
-    /// Adds a range that starts at `sector`.
-    fn open(&mut self, sector: u64, open: Open, now: &Now) {
+    /// Adds a range that starts at `sector`. Ranges of another length that are open there are over.
+    fn open(&mut self, sector: u64, open: Open, now: &Now, out: &mut Out) {
         let begin = |open, ends_before| CrowdBegin {
             open,
             now: *now,
@@ -224,6 +228,12 @@ impl OpenOnes {
         };
         match self.ranges.entry(sector) {
             Entry::Vacant(place) => _ = place.insert(Here::One(open)),
+            Entry::Occupied(mut here) if here.get().front().end != open.end => {
+                match here.insert(Here::One(open)) {
+                    Here::One(before) => out.push(now, AsyncOp::Over, before.named()),
+                    Here::Several(crowd) => _ = crowd.resolve(Some(now), out),
+                }
+            }
             Entry::Occupied(mut here) => match here.get_mut() {
                 Here::One(first) => {
                     let begins = vec![begin(*first, 0), begin(open, 0)];
@@ -239,7 +249,7 @@ impl OpenOnes {
     fn conclude(&self, out: &mut Out) {
         for here in self.ranges.values() {
             if let Here::Several(crowd) = here {
-                let _ = crowd.resolve(out);
+                let _ = crowd.resolve(None, out);
             }
         }
     }
@@ -270,7 +280,7 @@ impl OpenOnes {
                 if crowd.ends.len() < crowd.begins.len() {
                     return;
                 }
-                let _ = crowd.resolve(out);
+                let _ = crowd.resolve(None, out);
             }
         }
         here.remove();
@@ -295,7 +305,7 @@ impl OpenOnes {
             Here::Several(crowd) => {
                 let mut ended = Out::default();
                 crowd.ends.push(*now);
-                let rest = crowd.resolve(&mut ended);
+                let rest = crowd.resolve(None, &mut ended);
                 let ended = ended.marks.into_iter();
                 let is_other = |mark: &RequestMark| rest.is_none_or(|rest| rest.id != mark.id);
                 out.marks.extend(ended.filter(is_other));
@@ -305,7 +315,7 @@ impl OpenOnes {
         here.remove();
         if let Some(rest) = rest {
             out.is_used = true;
-            self.open(done, rest, now);
+            self.open(done, rest, now, out);
         }
     }
 

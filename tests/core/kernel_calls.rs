@@ -530,7 +530,16 @@ fn those_who_read_the_same_sectors_at_one_time_have_a_bio_and_a_request_each() {
     assert_eq!(made(&lines), expected);
     let (_folder, path) = text(&lines);
     assert_eq!(lengths(&as_fxt(&path)), lengths(&slices(&path)));
-    // Three, of which one is completed in two steps.
+    // Of another length: the end of the first was lost, whatever its length.
+    for first in ["0 + 16", "0 + 4"] {
+        let lines = [
+            &format!("block_rq_issue: 8,0 R 4096 () {first} [a]")[..],
+            "block_rq_issue: 8,0 R 4096 () 0 + 8 [b]",
+            "block_rq_complete: 8,0 R () 0 + 8 [0]",
+        ];
+        assert_eq!(made(&lines), [row("R", 10, -1), row("R", 20, 10)]);
+    }
+    // Two, of which one is completed in two steps.
     let lines = [
         "block_rq_issue: 8,0 R 4096 () 0 + 8 [a]",
         "block_rq_issue: 8,0 R 4096 () 0 + 8 [b]",
