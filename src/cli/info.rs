@@ -188,10 +188,12 @@ const LABEL: usize = 17;
 fn write_for_person(loaded: &LoadedTrace, out: &mut dyn Write) -> std::io::Result<()> {
     let (width, colours) = (terminal::width(), terminal::colours());
     for line in lines_of(loaded) {
-        let tone = match () {
-            () if line.is_trouble => Tone::Trouble,
-            () if line.value.is_zero() => Tone::Dim,
-            () => Tone::Normal,
+        let tone = if line.is_trouble {
+            Tone::Trouble
+        } else if line.value.is_zero() {
+            Tone::Dim
+        } else {
+            Tone::Normal
         };
         let (label, text) = (line.label, line.value.words());
         // A narrow terminal has no room for two columns.

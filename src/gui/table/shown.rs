@@ -93,6 +93,17 @@ pub(super) struct Marks {
     pub is_broken: bool,
 }
 
+impl Marks {
+    /// Returns the text of a cell in the size and font in which it is drawn.
+    pub(super) fn styled(self, text: &str) -> RichText {
+        let text = RichText::new(shortened(text)).size(TEXT_SIZE);
+        match self.is_mono {
+            true => text.monospace(),
+            false => text,
+        }
+    }
+}
+
 /// Draws a cell; `text` is what [`text_of`] returns for it.
 pub(super) fn cell_ui(
     ui: &mut Ui,
@@ -130,13 +141,9 @@ pub(super) fn cell_ui(
             ColumnKind::Path => end_of_path(text, ui.available_width()),
             _ => None,
         };
-        let drawn = RichText::new(shortened(end.as_deref().unwrap_or(text))).size(TEXT_SIZE);
+        let drawn = marks.styled(end.as_deref().unwrap_or(text));
         let drawn = match marks.is_trouble {
             true => drawn.color(scene.palette.error),
-            false => drawn,
-        };
-        let drawn = match marks.is_mono {
-            true => drawn.monospace(),
             false => drawn,
         };
         if marks.is_broken {

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use egui::{RichText, TextWrapMode, Ui};
+use egui::{TextWrapMode, Ui};
 
 use super::DataTable;
-use super::data::{HEADING_HEIGHT, PaneColumn, TEXT_SIZE, TableData};
+use super::data::{HEADING_HEIGHT, PaneColumn, TableData};
+use super::shown::Marks;
 use crate::gui::pane::Scene;
 use crate::gui::script::lines;
-use crate::gui::shortened::shortened;
 
 /// The most rows whose texts are broken; in a longer table each row has one line.
 const MOST_WRAPPED: usize = 500;
@@ -67,13 +67,11 @@ impl DataTable {
         let mut height_at = |place| {
             let index = self.order.row_at(data, place)?;
             let cells = self.kept.row(scene.loaded, data, index)?;
-            let text = column.text(&cells, scene);
-            let text = RichText::new(shortened(&text)).size(TEXT_SIZE);
-            let text = if column.is_mono {
-                text.monospace()
-            } else {
-                text
+            let marks = Marks {
+                is_mono: column.is_mono,
+                ..Marks::default()
             };
+            let text = marks.styled(&column.text(&cells, scene));
             let wrap = Some(TextWrapMode::Wrap);
             let font = egui::FontSelection::Default;
             Some(lines(ui, text).into_galley(ui, wrap, room, font).size().y)
