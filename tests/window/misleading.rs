@@ -10,7 +10,7 @@ use threadline::base::{Nanos, TimeSpan};
 use threadline::load::Reading;
 use threadline::query::Item;
 use threadline::trace::{Plot, RunId, SliceId, ThreadState};
-use threadline::view::{Action, Arrange, PaneKind, RowKey, RowKind};
+use threadline::view::{Action, Arrange, LaneKind, PaneKind, RowKey, RowKind};
 
 fn irqs() -> std::path::PathBuf {
     file("sample-traces/sched-irq-syscalls.dat")
@@ -262,6 +262,51 @@ fn t_pins_what_is_under_the_pointer() {
     key(&mut window, Modifiers::NONE, Key::T);
     let trace_cpu = Item::Cpu(threadline::trace::CpuId(0));
     assert_eq!(window.state().state().tips, [trace_cpu]);
+}
+
+/// What T pins of a column of many is of the name that the column shows, not of what merely comes first in it.
+#[test]
+fn t_pins_the_longest_of_the_name_that_a_column_shows() {
+    // All but the last are in one column: nested, a flat profile of names; otherwise a row of slices.
+    let nested = r#"{"ph":"X","name":"call","pid":1,"tid":1,"ts":2,"dur":10},"#;
+    for outer in [nested, ""] {
+        let text = format!(
+            r#"[{outer}
+            {{"ph":"X","name":"brief","pid":1,"tid":1,"ts":0,"dur":1}},
+            {{"ph":"X","name":"tick","pid":1,"tid":1,"ts":2,"dur":0.5}},
+            {{"ph":"X","name":"work","pid":1,"tid":1,"ts":2.5,"dur":2}},
+            {{"ph":"X","name":"work","pid":1,"tid":1,"ts":4.5,"dur":7}},
+            {{"ph":"X","name":"end","pid":1,"tid":1,"ts":100000,"dur":1}}]"#
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        std::fs::write(&path, text).unwrap();
+        let mut window = window(&path);
+        act(&mut window, Action::ToggleDock);
+        window.run_steps(4);
+        settle(&mut window);
+        let trace = window.state().loaded().unwrap().trace.clone();
+        let rows = window.state().state().rows.all().to_vec();
+        let row = rows.iter().find(|row| !row.lanes.is_empty()).unwrap();
+        let lane = &row.lanes[0];
+        let is_profile = matches!(lane.kind, LaneKind::Profile { .. });
+        assert_eq!(is_profile, !outer.is_empty(), "{:?}", lane.kind);
+        let (area, shown) = (canvas(&window), window.state().state().span);
+        let far = (trace.span.start + Nanos(5_000) - shown.start).0 as f32;
+        let x = area.left() + area.width() * far / shown.duration().0 as f32;
+        let y = area.top() + row.top + lane.offset + lane.height / 2.0;
+        window.hover_at(egui::pos2(x, y));
+        window.run_steps(3);
+        key(&mut window, Modifiers::NONE, Key::T);
+        let tips = window.state().state().tips.clone();
+        let [Item::Slice(id)] = tips[..] else {
+            panic!("{:?}: {tips:?}", lane.kind);
+        };
+        let name = trace.text(trace.slices.label(id).name).into_owned();
+        assert_eq!(name, "work", "{:?}", lane.kind);
+        let slice = trace.slices.get(id);
+        assert_eq!((slice.end.unwrap() - slice.start).0, 7_000);
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::gui::table::number_text;
 use crate::gui::theme::Palette;
 use crate::query::item::title;
 use crate::query::jobs::job_name;
-use crate::query::visible::{Block, joined};
+use crate::query::visible::{Block, ProfileNames, joined};
 use crate::query::{Item, visible};
 use crate::trace::{InstantId, ProcessId, RunId, SliceId, StateId, ThreadId, ThreadState};
 use crate::view::Isolation;
@@ -149,7 +149,7 @@ impl Timeline {
         if let Some(marks) = marks {
             mark_matches(mesh, draw, marks, blocks, width, &across);
         }
-        let mut hit: Option<(f32, Hit)> = None;
+        let mut hit: Option<(f32, Block, Rect)> = None;
         if in_lane.is_some() || in_ruler.is_some() {
             for block in joined(blocks, width) {
                 let Some((left, right)) = across.edges(&block) else {
@@ -164,16 +164,8 @@ impl Timeline {
                 let Some(pos) = in_lane else { continue };
                 note_edges(&mut self.edge, pos.x, &block, draw);
                 let distance = (left - pos.x).max(pos.x - right).max(0.0);
-                if distance <= 3.0 && hit.as_ref().is_none_or(|(best, _)| distance < *best) {
-                    let item = item_of_block(scene, kind, &block);
-                    let rect = across.rect(left, right);
-                    let found = Hit {
-                        item,
-                        lane: kind,
-                        block,
-                        rect,
-                    };
-                    hit = Some((distance, found));
+                if distance <= 3.0 && hit.is_none_or(|(best, ..)| distance < best) {
+                    hit = Some((distance, block, across.rect(left, right)));
                 }
             }
         }
@@ -233,7 +225,12 @@ impl Timeline {
                 });
             }
         }
-        hit.map(|(_, hit)| hit)
+        hit.map(|(_, block, rect)| Hit {
+            item: pointed_item(scene, kind, &block, &self.kept.names(kind)),
+            lane: kind,
+            block,
+            rect,
+        })
     }
 }
 
@@ -248,6 +245,32 @@ fn note_edges(edge: &mut Option<NearEdge>, x: f32, block: &Block, draw: &Draw<'_
             *edge = Some(NearEdge { distance, time });
         }
     }
+}
+
+/// Returns the item that a block under the pointer stands for: of several, the longest of those that its label names.
+fn pointed_item(scene: &Scene<'_>, kind: LaneKind, block: &Block, names: &ProfileNames) -> Item {
+    let trace = &scene.loaded.trace;
+    let span = TimeSpan::new(Timestamp(block.start), Timestamp(block.end));
+    let longest = match kind {
+        _ if block.count <= 1 => None,
+        LaneKind::Slices(row) => {
+            visible::longest_slice(trace, row..row + 1, block.label, span).map(Item::Slice)
+        }
+        LaneKind::Profile { first, count } => {
+            let name = names.get(block.label as usize).copied().flatten();
+            let rows = first..first.saturating_add(count);
+            let slice = name.and_then(|label| visible::longest_slice(trace, rows, label, span));
+            slice.map(Item::Slice)
+        }
+        LaneKind::Runs(cpu) if !shows_seen(trace, cpu) => {
+            visible::longest_run(trace, cpu, ThreadId(block.label), span).map(Item::Run)
+        }
+        LaneKind::States(thread) => {
+            visible::longest_state(trace, thread, block.label, span).map(Item::State)
+        }
+        _ => None,
+    };
+    longest.unwrap_or_else(|| item_of_block(scene, kind, block))
 }
 
 pub(super) fn item_of_block(scene: &Scene<'_>, kind: LaneKind, block: &Block) -> Item {

@@ -9,6 +9,7 @@ mod block;
 mod buckets;
 mod counter;
 mod joining;
+mod longest;
 mod profile;
 mod summary;
 
@@ -27,6 +28,7 @@ pub use counter::counter;
 pub(crate) use joining::Piece;
 pub use joining::joined;
 use joining::{Joiner, bucket_end};
+pub use longest::{longest_run, longest_slice, longest_state};
 pub use profile::{ProfileNames, profile};
 pub use summary::summary;
 
