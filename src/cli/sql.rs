@@ -14,11 +14,10 @@ use crate::base::Job;
 use crate::export::atomic_file::write_whole;
 use crate::export::dataset::add::{AddOptions, Adder};
 use crate::export::dataset::query::{Answer, PREPARED, QueryError, cached};
-use crate::export::dataset::{DataSet, SetError, stored};
+use crate::export::dataset::{DataSet, SetError};
 use crate::export::parquet::PARQUET;
-use crate::export::rows::{RowFormat, RowWriter};
+use crate::export::rows::RowFormat;
 use crate::export::{ExportError, Overwrite};
-use crate::tables::ColumnDef;
 use crate::trace::Trace;
 
 /// This command's row.
@@ -136,15 +135,10 @@ enum AnswerForm {
 }
 
 fn write_answer(found: &Answer, form: AnswerForm, out: &mut dyn Write) -> std::io::Result<()> {
-    let format = match form {
-        AnswerForm::Parquet => return found.copy_parquet(out),
-        AnswerForm::Rows(format) => format,
-    };
-    let columns: Vec<ColumnDef<'_>> = found.columns.iter().map(|it| it.def()).collect();
-    let mut rows = RowWriter::new(out, format, &columns)?;
-    found.each_row(|cells| rows.row(cells))?;
-    rows.finish()?;
-    Ok(())
+    match form {
+        AnswerForm::Parquet => found.copy_parquet(out),
+        AnswerForm::Rows(format) => found.write_rows(format, out),
+    }
 }
 
 fn of_query(error: QueryError) -> CliError {
@@ -175,7 +169,7 @@ fn data_set(matches: &ArgMatches, query: &str) -> Result<DataSet, CliError> {
         let words = format!("there is no such file: {}", path.display());
         return Err(CliError::Input(words));
     }
-    let options = options_for(query);
+    let options = AddOptions::for_question(query);
     let what = format!(
         "{:?} {:?} {:?}",
         options.tables,
@@ -197,24 +191,4 @@ fn data_set(matches: &ArgMatches, query: &str) -> Result<DataSet, CliError> {
         Unmade::Cli(error) => error,
         Unmade::Set(error) => CliError::Input(error.to_string()),
     })
-}
-
-/// Returns the tables that a query needs: the usual ones, and those on request that the query names.
-fn options_for(query: &str) -> AddOptions {
-    let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let words: Vec<&str> = query.split(|c| !is_part_of_name(c)).collect();
-    let is_wanted = |table: &stored::SetTable| table.is_usual() || words.contains(&table.name);
-    let tables = stored::tables().filter(is_wanted);
-    let mut events: Vec<String> = words
-        .iter()
-        .filter_map(|word| word.strip_prefix("event_"))
-        .map(str::to_owned)
-        .collect();
-    events.sort_unstable();
-    events.dedup();
-    AddOptions {
-        tables: tables.map(|table| table.name.to_owned()).collect(),
-        events,
-        ..AddOptions::default()
-    }
 }

@@ -35,6 +35,7 @@ mod questions;
 mod recent;
 mod render;
 mod samples;
+mod save_bar;
 mod save_blob;
 mod script;
 mod search_bar;

@@ -95,10 +95,7 @@ impl PlotQuestion {
             let has_both = !self.filter.text.trim().is_empty() && !self.field.trim().is_empty();
             let button = ui.add_enabled(has_both, egui::Button::new("Plot"));
             if (button.clicked() || (is_entered && has_both)) && self.is_right(scene) {
-                let plot = Plot {
-                    filter: self.filter.text.trim().to_owned(),
-                    field: self.field.trim().to_owned(),
-                };
+                let plot = Plot::of_events(self.filter.text.trim(), self.field.trim());
                 let what = Arrange::Plot(plot, self.instead_of.take());
                 actions.push(Action::Arrange(what));
                 actions.push(Action::Ask(None));

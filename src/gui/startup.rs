@@ -97,10 +97,7 @@ const WITH_ARGUMENTS: &[Wants] = &[
             let (filter, field) = text
                 .rsplit_once(char::is_whitespace)
                 .ok_or_else(|| "write the events, and then the number".to_owned())?;
-            let plot = Plot {
-                filter: filter.trim().to_owned(),
-                field: field.to_owned(),
-            };
+            let plot = Plot::of_events(filter.trim(), field);
             Ok(Action::Arrange(Arrange::Plot(plot, None)))
         },
     },

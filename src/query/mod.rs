@@ -28,6 +28,7 @@ pub mod probes;
 pub mod process_times;
 pub(crate) mod process_tree;
 pub mod programs;
+pub mod row_place;
 pub mod search;
 pub mod seen;
 pub(crate) mod selection;

@@ -41,6 +41,8 @@ pub struct Samples {
 pub enum PlotError {
     /// The filter is wrong, or needs something that the trace cannot have.
     Filter(ExpressionError),
+    /// The question has no answer, for this reason.
+    Question(String),
     /// The job was cancelled.
     Cancelled,
 }
@@ -49,6 +51,7 @@ impl fmt::Display for PlotError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlotError::Filter(error) => error.fmt(f),
+            PlotError::Question(why) => f.write_str(why),
             PlotError::Cancelled => f.write_str("it was stopped"),
         }
     }
@@ -181,7 +184,7 @@ fn durations(
 }
 
 impl Samples {
-    fn push(&mut self, time: i64, value: f64, event: u32) {
+    pub(crate) fn push(&mut self, time: i64, value: f64, event: u32) {
         self.times.push(time);
         self.values.push(value);
         self.events.push(event);

@@ -39,7 +39,7 @@ pub use gaps::GapId;
 pub(crate) use gaps::UnplacedLoss;
 pub(crate) use instants::{InstantId, Instants};
 pub(crate) use logs::{Log, Logs};
-pub use plots::Plot;
+pub use plots::{Plot, PlotSource};
 pub use runs::{Run, RunId, Runs};
 pub use segments::EventId;
 pub(crate) use segments::{Origin, Segment};

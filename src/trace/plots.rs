@@ -2,15 +2,29 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A plot: a series of numbers made of events or slices, stored as a counter's samples. The last counter tracks of a
+/// A plot: a series of numbers made of events, slices or rows of an answer, stored as a counter's samples. The last counter tracks of a
 /// trace are its plots, in the order of [`Trace::plots`](super::Trace::plots).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Plot {
-    /// The events that are plotted: the name of a kind, or an expression.
+    /// What `filter` and `field` name.
+    pub source: PlotSource,
+    /// The events that are plotted: the name of a kind, or an expression. Of an answer: the question in SQL.
     pub filter: String,
-    /// The number: an argument by its name, or the word of a [`Measure`].
+    /// The number: an argument by its name, or the word of a [`Measure`]. Of an answer: a column.
     pub field: String,
+}
+
+/// What a plot is made of.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+pub enum PlotSource {
+    /// Events or slices.
+    #[default]
+    Events,
+    /// The rows of the answer to a question in SQL.
+    Answer,
 }
 
 /// A number of events and slices that can be plotted besides arguments.
@@ -49,7 +63,28 @@ impl Measure {
     }
 }
 
+/// The most letters of a question in a title.
+const MOST_OF_QUESTION: usize = 60;
+
 impl Plot {
+    /// Returns a plot of events or slices.
+    pub fn of_events(filter: impl Into<String>, field: impl Into<String>) -> Plot {
+        Plot {
+            source: PlotSource::Events,
+            filter: filter.into(),
+            field: field.into(),
+        }
+    }
+
+    /// Returns a plot of a column of the answer to a question in SQL.
+    pub fn of_answer(question: impl Into<String>, column: impl Into<String>) -> Plot {
+        Plot {
+            source: PlotSource::Answer,
+            filter: question.into(),
+            field: column.into(),
+        }
+    }
+
     /// Returns the number that is plotted; `None` if it is an argument.
     #[must_use]
     pub(crate) fn measure(&self) -> Option<Measure> {
@@ -60,6 +95,14 @@ impl Plot {
     /// Returns the title of the plot's track, unless the user gives another.
     #[must_use]
     pub fn title(&self) -> String {
+        if self.source == PlotSource::Answer {
+            let question: Vec<&str> = self.filter.split_whitespace().collect();
+            let question = question.join(" ");
+            return match question.char_indices().nth(MOST_OF_QUESTION) {
+                Some((end, _)) => format!("{} of {}…", self.field, &question[..end]),
+                None => format!("{} of {question}", self.field),
+            };
+        }
         let filter = self.filter.trim().trim_end_matches(':');
         match self.measure() {
             Some(Measure::Duration) => format!("duration of {filter}, ns"),

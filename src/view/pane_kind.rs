@@ -35,13 +35,15 @@ pub enum PaneKind {
     Files,
     /// Parallelism and critical chain of a build.
     Build,
+    /// Questions in SQL.
+    Query,
     /// Contents of the trace's file, and its diagnostics.
     Info,
 }
 
 impl PaneKind {
     /// All panes, in the order of their tabs.
-    pub const ALL: [PaneKind; 16] = [
+    pub const ALL: [PaneKind; 17] = [
         PaneKind::Details,
         PaneKind::Events,
         PaneKind::Matches,
@@ -57,6 +59,7 @@ impl PaneKind {
         PaneKind::Probes,
         PaneKind::Files,
         PaneKind::Build,
+        PaneKind::Query,
         PaneKind::Info,
     ];
 
@@ -79,6 +82,7 @@ impl PaneKind {
             PaneKind::Probes => "Probes",
             PaneKind::Files => "Files",
             PaneKind::Build => "Build",
+            PaneKind::Query => "Query",
             PaneKind::Info => "Info",
         }
     }

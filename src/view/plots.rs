@@ -71,10 +71,7 @@ impl ViewState {
 pub(crate) fn draft_of(trace: &Trace, item: Item) -> Plot {
     let name = title(trace, item).replace(['\\', '"'], "");
     match item {
-        Item::Slice(_) => Plot {
-            filter: format!("name == \"{name}\""),
-            field: Measure::Duration.word().to_owned(),
-        },
+        Item::Slice(_) => Plot::of_events(format!("name == \"{name}\""), Measure::Duration.word()),
         Item::Sample(id, _) if plot_of(trace, id).is_some() => {
             plot_of(trace, id).cloned().unwrap_or_default()
         }
@@ -82,7 +79,7 @@ pub(crate) fn draft_of(trace: &Trace, item: Item) -> Plot {
             let kind = event_of(trace, item).map(|id| trace.events.kind(id));
             Plot {
                 filter: kind.map_or_else(String::new, |kind| trace.kind_name(kind).into_owned()),
-                field: String::new(),
+                ..Plot::default()
             }
         }
     }

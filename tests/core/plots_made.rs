@@ -26,10 +26,7 @@ fn switches() -> load::LoadedTrace {
 }
 
 fn plot(filter: &str, field: &str) -> Plot {
-    Plot {
-        filter: filter.to_owned(),
-        field: field.to_owned(),
-    }
+    Plot::of_events(filter, field)
 }
 
 #[test]

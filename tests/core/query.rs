@@ -10,12 +10,13 @@ use threadline::query::Item;
 use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher, argument_names, unknown_field};
 use threadline::query::latency::Among;
+use threadline::query::row_place::RowPlace;
 use threadline::query::search::{
     EventFilter, Place, Places, Query, SearchedTrace, filter_events, search, start_filter,
     start_search,
 };
 use threadline::query::visible::counter;
-use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId};
+use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId, Trace};
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -507,4 +508,82 @@ fn times_of_any_form_are_compared_and_fields_are_not_taken_for_texts() {
     let expression = Expression::parse("sched_switch: prev_prio == next_prio").unwrap();
     let error = Matcher::new(&expression, &loaded.trace, loaded.reader.as_ref());
     assert!(error.is_err_and(|error| error.to_string().contains("is a field, too")));
+}
+
+/// Rows of the tables in data sets lead to the items that they are about.
+#[test]
+fn rows_of_tables_lead_to_their_items() {
+    let switches = sample("sched-irq-syscalls.dat").trace;
+    let counters = sample("compress.fxt").trace;
+    assert!(switches.states.len() > 100 && counters.counters.times.len() > 10);
+    rows_lead_to_items(&switches);
+    rows_lead_to_items(&counters);
+}
+
+fn rows_lead_to_items(trace: &Trace) {
+    let nowhere = RowPlace {
+        time: Timestamp(0),
+        length: None,
+        id: None,
+        track: None,
+        thread: None,
+    };
+    let place = |item: Item, id: Option<u32>| {
+        let span = item.span(trace).unwrap();
+        RowPlace {
+            time: span.start,
+            length: Some(span.duration()),
+            id,
+            ..nowhere
+        }
+    };
+    for row in &trace.slices.rows {
+        for id in row.slices.clone() {
+            let item = Item::Slice(SliceId(id));
+            let track = Some(row.track.0);
+            let with_id = RowPlace {
+                track,
+                ..place(item, Some(id))
+            };
+            assert_eq!(with_id.item(trace), Some(item));
+            // Without the number, slices that begin together and are as long are the same.
+            let without = RowPlace {
+                id: None,
+                ..with_id
+            };
+            let found = without.item(trace).unwrap();
+            assert_eq!(found.span(trace), item.span(trace));
+        }
+    }
+    let states = (0..trace.states.len() as u32).map(StateId);
+    for id in states {
+        let thread = Some(trace.states.get(id).thread);
+        let item = Item::State(id);
+        let without = RowPlace {
+            thread,
+            ..place(item, None)
+        };
+        let found = without.item(trace).unwrap();
+        assert_eq!(found.span(trace), item.span(trace));
+        assert_eq!(found.thread(trace), thread);
+    }
+    for track in (0..trace.counters.tracks.len() as u32).map(CounterTrackId) {
+        let samples = trace.counters.tracks[track.0 as usize].samples.clone();
+        for row in samples {
+            let number = Some(trace.tracks.len() as u32 + track.0);
+            let item = Item::Sample(track, row);
+            let place = RowPlace {
+                track: number,
+                ..place(item, Some(row))
+            };
+            assert_eq!(place.item(trace), Some(item));
+        }
+    }
+    // Nothing begins there.
+    let between = RowPlace {
+        time: trace.span.end + Nanos(1),
+        id: Some(1),
+        ..nowhere
+    };
+    assert_eq!(between.item(trace), None);
 }

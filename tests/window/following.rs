@@ -112,10 +112,7 @@ fn a_growing_file_is_read_again_and_the_view_stays() {
     act(&mut window, Action::Show(middle));
     act(&mut window, Action::Select(Item::Slice(SliceId(5))));
     act(&mut window, Action::SelectRange(middle));
-    let plot = Plot {
-        filter: "print".to_owned(),
-        field: "$count".to_owned(),
-    };
+    let plot = Plot::of_events("print", "$count");
     act(&mut window, Action::Arrange(Arrange::Plot(plot, None)));
     let before = window.state().state().clone();
     write(&path, &lines(151, 400));

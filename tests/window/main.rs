@@ -24,6 +24,7 @@ mod opening;
 mod panes;
 mod plots;
 mod probes_window;
+mod query_pane;
 mod reading_window;
 mod screen_reader;
 mod sessions;

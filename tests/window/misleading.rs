@@ -497,10 +497,7 @@ fn rows_keep_their_places_while_a_file_is_followed() {
         let is_other = |key: &RowKey| after.contains(key) && Some(*key) != moved;
         keys(window).into_iter().filter(is_other).collect()
     };
-    let plot = Plot {
-        filter: "print".to_owned(),
-        field: "$count".to_owned(),
-    };
+    let plot = Plot::of_events("print", "$count");
     act(&mut window, Action::Arrange(Arrange::Plot(plot, None)));
     assert!(keys(&window).len() > after.len());
     assert_eq!(others(&window, None), after);

@@ -13,10 +13,7 @@ fn switches() -> std::path::PathBuf {
 }
 
 fn plot(filter: &str, field: &str) -> Plot {
-    Plot {
-        filter: filter.to_owned(),
-        field: field.to_owned(),
-    }
+    Plot::of_events(filter, field)
 }
 
 fn titles(window: &Window) -> Vec<String> {

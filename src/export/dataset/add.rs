@@ -32,6 +32,26 @@ pub(crate) struct AddOptions {
 }
 
 impl AddOptions {
+    /// Returns what a question in SQL needs: the usual tables, and those on request that it names.
+    #[must_use]
+    pub(crate) fn for_question(question: &str) -> AddOptions {
+        let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let words: Vec<&str> = question.split(|c| !is_part_of_name(c)).collect();
+        let is_wanted = |table: &SetTable| table.is_usual() || words.contains(&table.name);
+        let events = words.iter().filter_map(|word| word.strip_prefix("event_"));
+        let mut events: Vec<String> = events.map(str::to_owned).collect();
+        events.sort_unstable();
+        events.dedup();
+        AddOptions {
+            tables: tables()
+                .filter(is_wanted)
+                .map(|table| table.name.to_owned())
+                .collect(),
+            events,
+            ..AddOptions::default()
+        }
+    }
+
     fn has(&self, table: &SetTable) -> bool {
         match self.tables.is_empty() {
             true => table.is_usual(),

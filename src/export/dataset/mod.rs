@@ -21,7 +21,9 @@ pub(crate) mod engine;
 mod event_table;
 pub(crate) mod manifest;
 mod parts;
+pub(crate) mod plotted;
 pub mod query;
+pub(crate) mod row_places;
 pub(crate) mod stored;
 pub(crate) mod views;
 

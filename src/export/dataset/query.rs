@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use super::add::{AddOptions, Adder};
 use super::engine::{Engine, EngineError};
 use super::manifest::Manifest;
 use super::views::Dialect;
@@ -18,6 +19,8 @@ use super::{DataSet, SetError};
 use crate::base::Job;
 use crate::base::fingerprint::{Fingerprint, digits};
 use crate::base::user_folder::user_folder;
+use crate::export::rows::{RowFormat, RowWriter};
+use crate::load::LoadedTrace;
 use crate::tables::{Cell, ColumnDef};
 
 /// A column of an answer.
@@ -30,13 +33,35 @@ pub(crate) struct AnswerColumn {
 }
 
 impl AnswerColumn {
+    /// Returns whether its values are numbers.
+    #[must_use]
+    pub(crate) fn is_number(&self) -> bool {
+        let of = self.of.as_str();
+        self.is_whole() || matches!(of, "DOUBLE" | "FLOAT") || of.starts_with("DECIMAL")
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(
+            self.of.as_str(),
+            "TINYINT"
+                | "SMALLINT"
+                | "INTEGER"
+                | "BIGINT"
+                | "HUGEINT"
+                | "UTINYINT"
+                | "USMALLINT"
+                | "UINTEGER"
+                | "UBIGINT"
+                | "UHUGEINT"
+        )
+    }
+
     /// Returns the definition by which people see the column.
     pub(crate) fn def(&self) -> ColumnDef<'_> {
         let name = self.name.as_str();
-        match self.of.as_str() {
-            "TINYINT" | "SMALLINT" | "INTEGER" | "BIGINT" | "HUGEINT" | "UTINYINT"
-            | "USMALLINT" | "UINTEGER" | "UBIGINT" | "UHUGEINT" => ColumnDef::key(name, name, ""),
-            _ => ColumnDef::text(name, name, ""),
+        match self.is_whole() {
+            true => ColumnDef::key(name, name, ""),
+            false => ColumnDef::text(name, name, ""),
         }
     }
 }
@@ -58,6 +83,8 @@ pub(crate) enum QueryError {
     Set(SetError),
     /// The answer could not be read.
     Io(std::io::Error),
+    /// The trace was read from standard input, which cannot be read again.
+    NoFile,
 }
 
 impl std::fmt::Display for QueryError {
@@ -66,6 +93,9 @@ impl std::fmt::Display for QueryError {
             QueryError::Engine(error) => error.fmt(f),
             QueryError::Set(error) => error.fmt(f),
             QueryError::Io(error) => error.fmt(f),
+            QueryError::NoFile => f.write_str(
+                "the trace was read from standard input: save it to a file and open that",
+            ),
         }
     }
 }
@@ -177,6 +207,22 @@ impl Answer {
         Ok(())
     }
 
+    /// Writes the rows with a heading.
+    ///
+    /// # Errors
+    /// Errors of `out`; errors if the answer cannot be read.
+    pub(crate) fn write_rows(
+        &self,
+        format: RowFormat,
+        out: &mut dyn std::io::Write,
+    ) -> std::io::Result<()> {
+        let columns: Vec<ColumnDef<'_>> = self.columns.iter().map(AnswerColumn::def).collect();
+        let mut rows = RowWriter::new(out, format, &columns)?;
+        self.each_row(|cells| rows.row(cells))?;
+        rows.finish()?;
+        Ok(())
+    }
+
     /// Calls `each` with the cells of each row.
     ///
     /// # Errors
@@ -209,6 +255,54 @@ fn cell_of(value: Value) -> Cell<'static> {
         },
         Value::String(text) => text.into(),
         nested => nested.to_string().into(),
+    }
+}
+
+/// Asks DuckDB about one trace as it is loaded, with its attached definitions and the other files on its axis: ids in the
+/// answer are those of `loaded`. The data set stays in the cache.
+///
+/// # Errors
+/// See [`QueryError`].
+pub(crate) fn ask_about(
+    loaded: &LoadedTrace,
+    question: &str,
+    job: &Job,
+) -> Result<Answer, QueryError> {
+    if loaded.path.as_os_str() == "-" {
+        return Err(QueryError::NoFile);
+    }
+    if Engine::find().is_none() {
+        return Err(QueryError::Engine(EngineError::Missing));
+    }
+    let mut files = Vec::new();
+    add_files(loaded, &mut files);
+    let options = AddOptions::for_question(question);
+    let probes = loaded.probes.as_ref().map(|probes| &probes.set);
+    let shifts = loaded.trace.sources.iter();
+    let shifts: Vec<_> = shifts.map(|it| (it.origin.shift, it.home)).collect();
+    let what = format!(
+        "{:?} {:?} {:?} {} {probes:?} {shifts:?}",
+        options.tables, options.events, loaded.reading, loaded.file_bytes
+    );
+    let set = cached(&files, &what, |set| {
+        let mut adder = Adder::new(set, &options)?;
+        adder.add(&loaded.path, loaded, job)?;
+        adder.commit(job)?;
+        Ok::<(), QueryError>(())
+    })?;
+    set.ask(question, job)
+}
+
+/// Adds the paths of all files of a trace, without repetition.
+fn add_files(loaded: &LoadedTrace, files: &mut Vec<PathBuf>) {
+    let own = std::iter::once(&loaded.path).chain(&loaded.part_paths);
+    for path in own {
+        if !files.contains(path) {
+            files.push(path.clone());
+        }
+    }
+    for member in &loaded.members {
+        add_files(member, files);
     }
 }
 

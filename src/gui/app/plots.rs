@@ -2,13 +2,14 @@
 
 use super::App;
 use crate::base::{Cancelled, Job, TaskKey};
+use crate::export::dataset::plotted::samples_of_answer;
 use crate::gui::notices::Mood;
 use crate::gui::plotting::{Made, Plotted};
 use crate::gui::theme::Palette;
 use crate::index::IndexedTrace;
 use crate::load::LoadedTrace;
 use crate::query::plots::{MadePlot, PlotError, Samples, samples_of, with_plots};
-use crate::trace::Plot;
+use crate::trace::{Plot, PlotSource};
 use egui::{RichText, Ui};
 use std::sync::Arc;
 
@@ -96,7 +97,11 @@ fn plotted(
             all.push(known.clone());
             continue;
         }
-        match samples_of(&plain.trace, plain.reader.as_ref(), plot, job) {
+        let made = match plot.source {
+            PlotSource::Events => samples_of(&plain.trace, plain.reader.as_ref(), plot, job),
+            PlotSource::Answer => samples_of_answer(plain, plot, job),
+        };
+        match made {
             Ok(samples) => {
                 // A failed plot is kept as an empty one: each plot of the layout must be in the trace, or it would be
                 // requested again.

@@ -16,6 +16,7 @@ pub mod marks;
 pub(crate) mod matches;
 pub mod probes;
 pub(crate) mod process_tree;
+pub(crate) mod query;
 mod reading;
 pub(crate) mod selection;
 mod sources;
@@ -99,6 +100,11 @@ pub const PANES: &[PaneRow] = &[
         kind: PaneKind::Build,
         about: "Parallelism, the critical chain, programs and failures of a build",
         make: build::make,
+    },
+    PaneRow {
+        kind: PaneKind::Query,
+        about: "Questions in SQL, answered by your DuckDB",
+        make: query::make,
     },
     PaneRow {
         kind: PaneKind::Info,

@@ -2,6 +2,7 @@
 
 use super::scratch::Timeline;
 use crate::gui::boxes::radio;
+use crate::trace::PlotSource;
 use crate::view::plots::key_of_plot;
 use crate::view::rows::{Fold, Row, RowKey};
 use crate::view::{Action, Arrange, Effect, Question, ViewState};
@@ -36,11 +37,13 @@ impl Timeline {
             }
             let plots = &state.layout.plots;
             if let Some(plot) = plots.iter().find(|plot| key_of_plot(plot) == key) {
-                let change = Question::Plot {
-                    draft: plot.clone(),
-                    instead_of: Some(plot.clone()),
-                };
-                offer(ui, "Change the plot…", Action::Ask(Some(change)));
+                if plot.source == PlotSource::Events {
+                    let change = Question::Plot {
+                        draft: plot.clone(),
+                        instead_of: Some(plot.clone()),
+                    };
+                    offer(ui, "Change the plot…", Action::Ask(Some(change)));
+                }
                 let remove = Arrange::Unplot(plot.clone());
                 offer(ui, "Remove the plot", Action::Arrange(remove));
             }

@@ -16,12 +16,13 @@ use self::chosen::{Searched, Within};
 use self::columns::Column;
 use self::listed::{ListStamp, Listed};
 use self::rows::EventRows;
-use self::save::{SaveBar, Wanted};
+use self::save::{EVENTS, Wanted};
 use crate::base::{Task, TimeSpan};
 use crate::export::escaped::tsv_line;
 use crate::gui::boxes::check_box;
 use crate::gui::filter_box::FilterBox;
 use crate::gui::pane::{Pane, Scene, empty_ui};
+use crate::gui::save_bar::SaveBar;
 use crate::gui::table::{DataTable, TableData};
 use crate::gui::task_ui::stop_button;
 use crate::load::TraceId;
@@ -165,11 +166,11 @@ impl Pane for EventsPane {
         let rows = self.rows_of(scene.loaded.id, listed);
         self.tools_ui(ui, scene, span, &rows, &mut actions);
         self.filter.error_ui(ui, scene);
-        let wanted = Wanted {
+        let wanted = || Wanted {
             loaded: scene.loaded.clone(),
             rows: rows.rows.clone(),
         };
-        self.save.ui(ui, scene, &wanted);
+        self.save.ui(ui, scene, EVENTS, wanted);
         if rows.rows.is_empty() {
             self.nothing_ui(ui, scene);
         } else {
