@@ -529,3 +529,50 @@ fn programs_that_still_run_are_in_no_total_and_no_longest() {
         assert_eq!(row["dur"].is_i64(), is_whole, "{row}");
     }
 }
+
+/// strace's form where no other line comes between: `<pid changed to 16344 ...>`.
+#[test]
+fn an_execve_after_which_the_thread_has_its_leaders_pid_is_one_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let joined = folder.path().join("joined.fxt");
+    let joined = joined.to_str().unwrap();
+    let [leader, thread] = ["pid-changed-ff.15473", "pid-changed-ff.15478"].map(case);
+    let _summary = crate::program::stdout(&["export", &leader, &thread, "-o", joined]);
+    let files = [leader.as_str(), thread.as_str()];
+    for (files, took, leader) in [
+        (
+            &[case("pid-changed.strace").as_str()][..],
+            [349_000, 414_000],
+            16344,
+        ),
+        (&files, [156_000, 193_000], 15473),
+        (&[joined], [156_000, 193_000], 15473),
+    ] {
+        let table = |name: &str| json(&[&["table", name][..], files].concat());
+        let file = files[0];
+        let rows = table("syscalls");
+        let exec = rows.iter().find(|row| row["name"] == "execve").unwrap();
+        assert_eq!(
+            (&exec["calls"], &exec["unfinished"]),
+            (&2.into(), &0.into()),
+            "{file}"
+        );
+        assert_eq!(exec["time"].as_i64(), Some(took.iter().sum()), "{file}");
+        let slices = table("slices");
+        let execs = slices
+            .iter()
+            .filter(|it| it["category"] == "syscalls" && it["name"] == "execve");
+        let mut times: Vec<_> = execs.map(|it| it["dur"].as_i64()).collect();
+        times.sort_unstable();
+        assert_eq!(times, took.map(Some), "{file}");
+        let processes = table("processes");
+        let own = processes.iter().find(|row| row["pid"] == leader).unwrap();
+        assert_eq!(
+            (&own["name"], &own["exit_status"]),
+            (&"echo".into(), &0.into())
+        );
+        let programs = slices.iter().filter(|it| it["category"] == "exec");
+        let programs: Vec<_> = programs.map(|it| it["name"].clone()).collect();
+        assert_eq!(programs, ["ct", "echo"], "{file}");
+    }
+}

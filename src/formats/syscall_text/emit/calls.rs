@@ -92,7 +92,8 @@ impl<'a> Emitter<'a> {
         thread: ThreadKey,
     ) {
         self.next_call(thread, time);
-        if let Some(leader) = leader_after(text) {
+        // In a text of several threads the call's rest follows, after the line that supersedes the leader.
+        if let Some(leader) = leader_after(text).filter(|_| self.found.is_of_one) {
             return self.goes_on_as(ThreadKey(leader), name, text, place, time, thread);
         }
         let is_exit = self.is_exit(name);
@@ -192,7 +193,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Reads an execve in a thread's own file (`-ff`), after which the thread continues in its leader's file.
+    /// Reads an execve in a thread's own file (`-ff`), after which the thread continues in its leader's file: the end of
+    /// the call and of the thread is there.
     fn goes_on_as(
         &mut self,
         leader: ThreadKey,
@@ -204,11 +206,21 @@ impl<'a> Emitter<'a> {
     ) {
         let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
-        self.slice(event, thread, label, time, self.whole_duration(text));
+        match self.has_times() {
+            true => self.out.marks.push(Mark::new(event, label, MarkOp::Begin)),
+            false => self.slice(event, thread, label, time, self.whole_duration(text)),
+        }
         // The leader's file contains the result without the arguments.
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
         acts::act(self, event, leader, name, &whole, acts::Forks::Recorded);
-        self.end(event, thread, None, None);
+        if !self.has_times() {
+            self.end(event, thread, None, None);
+        }
+    }
+
+    /// Returns whether lines of different files can be put in order.
+    fn has_times(&self) -> bool {
+        self.source.head.clock != Clock::Lines
     }
 
     /// Notes that thread `pid` ran execve and continues with its leader's pid: its own track ends here.
@@ -236,6 +248,18 @@ impl<'a> Emitter<'a> {
         leader: ThreadKey,
     ) {
         if taken.is_elsewhere {
+            if self.has_times() {
+                let event = self.end_of_thread(&TakenOver { place, ..taken }, time);
+                let cut_duration_ns = split_duration(text).1;
+                self.measured(
+                    event,
+                    CallEnd {
+                        time,
+                        cut_duration_ns,
+                    },
+                );
+                self.exits(event, taken.thread);
+            }
             let kind = self.kind(PROCESSES, name);
             self.out.events.push(time, place, kind, leader);
             return;
@@ -286,7 +310,7 @@ impl<'a> Emitter<'a> {
     fn end_of_thread(&mut self, taken: &TakenOver, end: i64) -> u32 {
         let CallKind { kind, label } = self.call(b"execve");
         let event = self.out.events.push(end, taken.place, kind, taken.thread);
-        if taken.begun.is_some() {
+        if taken.begun.is_some() || taken.is_elsewhere {
             self.out.marks.push(Mark::new(event, label, MarkOp::End));
         }
         event
@@ -297,7 +321,9 @@ impl<'a> Emitter<'a> {
     pub(super) fn end_taken_over(&mut self) {
         let mut left: Vec<TakenOver> = std::mem::take(&mut self.taken_over).into_values().collect();
         left.sort_by_key(|taken| taken.place);
-        for taken in left.into_iter().filter(|taken| !taken.is_elsewhere) {
+        let has_times = self.has_times();
+        let is_here = |taken: &TakenOver| has_times || !taken.is_elsewhere;
+        for taken in left.into_iter().filter(is_here) {
             let event = self.end_of_thread(&taken, taken.time);
             self.exits(event, taken.thread);
         }
