@@ -3,13 +3,14 @@
 //! The flags of the waking event and recorded interrupts show whether it was an interrupt: a wakeup inside a handler is
 //! the handler's, whichever thread was interrupted.
 
+use crate::base::order::first_not;
 use crate::base::{Nanos, StringId, Timestamp};
 use crate::event::Interrupt;
 use crate::event::family::Family;
 use crate::query::Item;
 use crate::query::item::title;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CpuId, SliceId, State, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{CpuId, EventId, SliceId, State, ThreadId, Trace, TrackId, TrackKind};
 
 /// A softirq that begins this soon after an interrupt's end was raised by it.
 const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
@@ -96,7 +97,11 @@ pub(crate) fn waker_of(trace: &Trace, state: &State) -> Option<Waker> {
         .filter(|id| (id.0 as usize) < trace.events.len());
     let cpu = event.and_then(|id| trace.events.get(id).cpu).map(CpuId);
     let of_flags = state.notes.interrupt();
-    let mut slices = interrupts_at(trace, cpu, state.start);
+    let woken = Woken {
+        time: state.start,
+        event,
+    };
+    let mut slices = interrupts_at(trace, cpu, woken);
     // A hard interrupt without recorded events may have happened inside a softirq.
     let is_inside = |slice: &SliceId| match of_flags {
         Some(Interrupt::Hard | Interrupt::Nmi) => kind_of(trace, *slice) != Some(Interrupt::Soft),
@@ -129,13 +134,50 @@ fn kind_of(trace: &Trace, slice: SliceId) -> Option<Interrupt> {
     }
 }
 
-/// Returns the interrupts that ran on a CPU at `time`, the innermost first. A softirq that directly follows an interrupt
-/// comes after that interrupt in the list.
-fn interrupts_at(trace: &Trace, cpu: Option<CpuId>, time: Timestamp) -> Vec<SliceId> {
+/// A wakeup.
+#[derive(Clone, Copy)]
+struct Woken {
+    time: Timestamp,
+    event: Option<EventId>,
+}
+
+impl Woken {
+    /// Returns whether another event of the same time comes before the wakeup in the file; `None` if they are not in one
+    /// lane.
+    fn is_after(self, trace: &Trace, other: Option<EventId>) -> Option<bool> {
+        let (own, other) = (self.event?, other?);
+        let is_one = trace.events.lane_of(own) == trace.events.lane_of(other);
+        is_one.then_some(other.0 < own.0)
+    }
+
+    /// Returns whether it happened inside a slice. Of events at one time, those of one lane are in order.
+    fn is_inside(self, trace: &Trace, slice: u32) -> bool {
+        let (slices, row) = (&trace.slices, slice as usize);
+        // An interrupt whose end was lost does not count as running at a later time.
+        if slices.is_unfinished(row) {
+            return false;
+        }
+        let start = Timestamp(slices.starts.at(row));
+        let end = slices.end(row).get().map(Timestamp);
+        let begin = || Some(EventId(slices.begins.at(row)));
+        let has_begun =
+            start < self.time || start == self.time && self.is_after(trace, begin()) == Some(true);
+        let is_over = match end {
+            None => false,
+            Some(end) if end == self.time => self.is_after(trace, slices.finish(row)) == Some(true),
+            Some(end) => end < self.time,
+        };
+        has_begun && !is_over
+    }
+}
+
+/// Returns the interrupts that ran on a CPU at a wakeup, the innermost first. A softirq that directly follows an
+/// interrupt comes after that interrupt in the list.
+fn interrupts_at(trace: &Trace, cpu: Option<CpuId>, woken: Woken) -> Vec<SliceId> {
     let Some(track) = cpu.and_then(|cpu| trace.track_of(TrackKind::Cpu(cpu))) else {
         return Vec::new();
     };
-    let mut found: Vec<SliceId> = around(trace, track, time);
+    let mut found: Vec<SliceId> = around(trace, track, woken);
     if let Some(&outermost) = found.last()
         && kind_of(trace, outermost) == Some(Interrupt::Soft)
     {
@@ -170,21 +212,20 @@ fn rows_of(trace: &Trace, track: TrackId) -> &[SliceRow] {
         .unwrap_or(&[])
 }
 
-/// Returns the interrupts of a track around `time` (including those that end at `time`), the innermost first.
-fn around(trace: &Trace, track: TrackId, time: Timestamp) -> Vec<SliceId> {
+/// Returns the interrupts of a track around a wakeup, the innermost first.
+fn around(trace: &Trace, track: TrackId, woken: Woken) -> Vec<SliceId> {
     let slices = &trace.slices;
+    let place = (woken.time.0, woken.event.map_or(0, |event| event.0));
+    let is_before = |at: usize| (slices.starts.at(at), slices.begins.at(at)) < place;
     let rows = rows_of(trace, track).iter().rev();
     let found = rows.filter_map(|row| {
         let range = row.slices.start as usize..row.slices.end as usize;
-        let after = slices
-            .starts
-            .partition_point(range, |start| start <= time.0);
-        let at = row.slices.start + after.checked_sub(1)? as u32;
-        // An interrupt whose end was lost does not count as running at a later time.
-        (!slices.is_unfinished(at as usize)
-            && slices.end(at as usize) >= time.0
-            && slices.starts.at(at as usize) < time.0)
-            .then_some(SliceId(at))
+        let after = first_not(range.clone(), is_before);
+        // Behind the one around it there may be one of another buffer of the CPU at the same time.
+        let near = (range.start.max(after.saturating_sub(2))..after).rev();
+        let mut near = near.map(|at| at as u32);
+        near.find(|&slice| woken.is_inside(trace, slice))
+            .map(SliceId)
     });
     found.filter(|slice| is_interrupt(trace, *slice)).collect()
 }
