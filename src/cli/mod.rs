@@ -109,10 +109,13 @@ pub fn run() -> ExitCode {
         Err(error) => {
             // Help and version are answers, everything else is wrong usage; clap chooses the output stream.
             if error.use_stderr() {
-                let words = error.render().to_string();
-                let _unwritable = match words.contains(is_active) {
-                    true => write!(std::io::stderr(), "{}", harmless(&words)),
-                    false => error.print(),
+                let _unwritable = match harmless_arguments() {
+                    None => error.print(),
+                    // The same mistake in arguments without control characters: clap would write these as they are.
+                    Some(arguments) => match command_line().try_get_matches_from(arguments) {
+                        Err(error) if error.use_stderr() => error.print(),
+                        _ => write!(std::io::stderr(), "{}", harmless(&error.to_string())),
+                    },
                 };
                 return ExitCode::from(2);
             }
@@ -133,6 +136,16 @@ pub fn run() -> ExitCode {
         None => open_window(&matches),
     };
     command::finish(result)
+}
+
+/// Returns the process's arguments with control characters made visible; `None` if they have none.
+fn harmless_arguments() -> Option<Vec<String>> {
+    let arguments = std::env::args_os();
+    let arguments = arguments.map(|it| it.to_string_lossy().into_owned());
+    let arguments: Vec<String> = arguments.collect();
+    let has_active = arguments.iter().any(|it| it.contains(is_active));
+    let visible = |it: &String| harmless(it).into_owned();
+    has_active.then(|| arguments.iter().map(visible).collect())
 }
 
 #[cfg(feature = "gui")]

@@ -2,7 +2,7 @@
 //! that leaves nothing behind. A pipe is a program: the bytes are those of the documented formats.
 
 use crate::program::{run, stdout};
-use crate::terminal_support::{Errors, fed_on_terminal, on_terminal};
+use crate::terminal_support::{Errors, ended_on_terminal, fed_on_terminal, on_terminal};
 use std::path::{Path, PathBuf};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -286,4 +286,27 @@ fn words_of(line: &str) -> Vec<String> {
         }
     }
     words
+}
+
+/// What a name in the wrong place contains changes nothing on the terminal.
+#[test]
+fn errors_about_arguments_show_control_characters() {
+    let hostile = "a\u{1b}]0;pwn\u{7}\u{1b}[31mb";
+    let option = format!("--{hostile}");
+    let file = sample("compress.fxt");
+    for arguments in [
+        vec!["table", hostile],
+        vec!["report", "--cpu", hostile, &file],
+        vec!["stats", "--of", hostile, &file],
+        vec!["table", "slices", "--format", hostile, &file],
+        vec!["info", &option],
+    ] {
+        let (seen, status) = ended_on_terminal(80, &[], Errors::OnTerminal, &arguments);
+        assert_eq!(status.code(), Some(2), "{seen:?}");
+        assert!(
+            !seen.contains("\u{1b}]0") && !seen.contains('\u{7}'),
+            "{seen:?}"
+        );
+        assert!(seen.contains("\\x1b]0;pwn\\x07"), "{seen:?}");
+    }
 }

@@ -55,6 +55,18 @@ pub fn on_terminal(
     errors: Errors,
     arguments: &[&str],
 ) -> String {
+    let (text, status) = ended_on_terminal(width, variables, errors, arguments);
+    assert!(status.success(), "{arguments:?}");
+    text
+}
+
+/// As [`on_terminal`], with the program's exit status.
+pub fn ended_on_terminal(
+    width: u16,
+    variables: &[(&str, &str)],
+    errors: Errors,
+    arguments: &[&str],
+) -> (String, std::process::ExitStatus) {
     let (mut ours, its) = pseudo_terminal(width);
     let mut command = program(arguments);
     command.envs(variables.iter().copied()).stdin(Stdio::null());
@@ -67,8 +79,7 @@ pub fn on_terminal(
     drop(command);
     let mut bytes = Vec::new();
     read_until(&mut ours, &mut bytes, |_| false);
-    assert!(child.wait().unwrap().success(), "{arguments:?}");
-    text_of(bytes)
+    (text_of(bytes), child.wait().unwrap())
 }
 
 /// Returns what the program prints without colours if it gets `input` on standard input once it has printed `awaited`.
