@@ -32,6 +32,10 @@ use crate::event::{AsyncOp, RequestRow};
 /// How the kernel prints the operation of its own flush requests: a flush that a flush comes before (`blk_fill_rwbs`).
 const FLUSH: &[u8] = b"FF";
 
+/// Among sectors that completed, at most so many ranges are examined that go on behind them or are of another kind. In
+/// real recordings there are hardly any.
+const MOST_OTHERS: usize = 64;
+
 /// A begin or end of an asynchronous slice, with the trace's numbers.
 pub(super) struct RequestMark {
     pub time: i64,
@@ -343,13 +347,18 @@ impl OpenOnes {
         let reaches_in = before.filter(|(_, open)| open.end > sector && open.end <= until);
         let reaches_in = reaches_in.filter(|(_, open)| which(open));
         let mut found: Vec<u64> = reaches_in.map(|(&start, _)| start).into_iter().collect();
-        let starts = self.ranges.range(sector..until);
-        found.extend(
-            starts
-                .map(|(start, here)| (start, here.front()))
-                .filter(|(_, open)| open.end <= until && which(open))
-                .map(|(&start, _)| start),
-        );
+        let mut others = 0;
+        for (&start, here) in self.ranges.range(sector..until) {
+            let open = here.front();
+            if open.end <= until && which(open) {
+                found.push(start);
+                continue;
+            }
+            others += 1;
+            if others == MOST_OTHERS {
+                break;
+            }
+        }
         for start in found {
             self.end_from(start, now, out);
         }

@@ -190,12 +190,19 @@ impl States {
         let range = self.of(thread);
         let starts = self.starts.get(range.start as usize..range.end as usize)?;
         let first = range.start + starts.partition_point(|&at| at < start.0) as u32;
-        let mut same = (first..range.end).take_while(|&row| self.starts[row as usize] == start.0);
         let is_it = |row: &u32| {
             let at = *row as usize;
-            self.states[at] == ThreadState::Running && self.events[at] == event
+            self.starts[at] == start.0
+                && self.states[at] == ThreadState::Running
+                && self.events[at] == event
         };
-        same.find(is_it).map(StateId)
+        // With a coarse clock, thousands of states may begin at one time; mostly they are in order of their events.
+        let count = starts[(first - range.start) as usize..].partition_point(|&at| at == start.0);
+        let same = first..first + count as u32;
+        let events = self.events.get(same.start as usize..same.end as usize)?;
+        let guess = same.start + events.partition_point(|&other| other < event) as u32;
+        let guess = Some(guess).filter(|guess| same.contains(guess) && is_it(guess));
+        guess.or_else(|| same.clone().find(is_it)).map(StateId)
     }
 
     /// Returns the state that follows a run: it starts where the run ends. `None` if the thread has no state that

@@ -7,11 +7,14 @@ use super::forms::Form;
 use super::item::{Item, ItemTime, LAST_ORDER, SliceAt, What, order_of, order_of_whole};
 use super::items::{Items, known_event};
 use super::losses;
+use super::scheduling_items::leads_to_chosen_cpu;
 use super::switches::event_behind;
 use crate::base::{Maybe, Timestamp};
 use crate::event::Role;
 use crate::trace::slices::SliceRow;
-use crate::trace::{CounterTrackId, CpuId, EventId, RunId, ThreadId, ThreadState, Trace, TrackId};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, RunId, StateId, ThreadId, ThreadState, Trace, TrackId,
+};
 
 /// A row of slices, and how its track is written.
 struct RowForm<'a> {
@@ -106,7 +109,7 @@ impl<'a> Items<'a> {
             if !found.is_empty()
                 && trace.states.starts[index] < span.start.0
                 && is_woken(trace, index)
-                && self.leads_to_chosen_cpu(index, thread as u32)
+                && leads_to_chosen_cpu(trace, self.chosen, self.cpus, StateId(index as u32))
             {
                 items.push(at_start(What::Wakeup, index, thread as u32));
             }

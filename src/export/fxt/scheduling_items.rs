@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::event_cpus::EventCpus;
 use super::item::{END_ORDER, Item, ItemTime, LAST_ORDER, What, order_among, order_of};
 use super::items::{Items, known_event};
 use super::lanes::Stretch;
 use super::lone_states::{LoneState, RunBegins};
 use super::switches::event_behind;
 use crate::base::Maybe;
-use crate::trace::{CpuId, EventId, StateId, ThreadId};
+use crate::export::Chosen;
+use crate::trace::{CpuId, EventId, StateId, ThreadId, Trace};
 
 impl Items<'_> {
     pub(super) fn gather_runs(&self, cpu: u32, stretch: &Stretch, list: &mut Vec<Item>) {
@@ -79,7 +81,10 @@ impl Items<'_> {
         }
         let own_order = |row: usize| order_of(known_event(states.events[row]));
         for index in stretch.starts_from(start as usize) {
-            if self.is_wakeup(index) && self.leads_to_chosen_cpu(index, thread) {
+            let state = StateId(index as u32);
+            if self.is_wakeup(index)
+                && leads_to_chosen_cpu(self.trace, self.chosen, self.cpus, state)
+            {
                 // `take_turns` puts it between the events of the states around it.
                 let at = ItemTime {
                     time: states.starts[index],
@@ -118,26 +123,29 @@ impl Items<'_> {
         lone_states.filter_map(item_of).collect()
     }
 
-    /// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would
-    /// seem to wait for ever. For the last runnable state, the CPU of its event decides.
-    pub(super) fn leads_to_chosen_cpu(&self, index: usize, thread: u32) -> bool {
-        if !self.chosen.limits_cpus() {
-            return true;
-        }
-        let of_thread = self.trace.states.of(ThreadId(thread));
-        let next = index as u32 + 1;
-        let next = of_thread.contains(&next).then_some(StateId(next));
-        let state = self.trace.states.get(StateId(index as u32));
-        match next.and_then(|next| self.trace.states.get(next).cpu) {
-            Some(cpu) => self.chosen.has_runs_of(CpuId(cpu)),
-            None => state.event.is_none_or(|event| {
-                (self.cpus.cpu(event)).is_none_or(|cpu| self.chosen.has_runs_of(cpu))
-            }),
-        }
-    }
-
     /// Returns whether a state began with a wakeup.
     fn is_wakeup(&self, index: usize) -> bool {
         self.trace.states.notes[index].is_woken()
+    }
+}
+
+/// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would seem to
+/// wait for ever. For the last runnable state, the CPU of its event decides.
+pub(super) fn leads_to_chosen_cpu(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    cpus: &EventCpus<'_>,
+    id: StateId,
+) -> bool {
+    if !chosen.limits_cpus() {
+        return true;
+    }
+    let next = trace.states.next_of_thread(id);
+    let state = trace.states.get(id);
+    match next.and_then(|next| trace.states.get(next).cpu) {
+        Some(cpu) => chosen.has_runs_of(CpuId(cpu)),
+        None => state
+            .event
+            .is_none_or(|event| (cpus.cpu(event)).is_none_or(|cpu| chosen.has_runs_of(cpu))),
     }
 }

@@ -4,6 +4,7 @@ use super::encode::Encoder;
 use super::item::{Item, What};
 use super::records::{Arg, ArgValue};
 use super::scheduling_args::{int32_of, value_of};
+use super::scheduling_items::leads_to_chosen_cpu;
 use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{FieldRole, Role, ValueRef};
 use crate::export::shared::borders::{CutArgument, EndCut};
@@ -31,7 +32,8 @@ pub(super) struct ExtraFacts {
     waits: Option<bool>,
     /// Whether events were lost while the state lasted.
     spans_loss: Option<bool>,
-    /// How long the state lasted at most, in ns, if an event of the thread that is no scheduling event contradicts it.
+    /// How long the state lasted at most, in ns, if an event of the thread that is no scheduling event contradicts it, or
+    /// if it ended on a CPU that was not chosen.
     longest: Option<i64>,
 }
 
@@ -253,8 +255,8 @@ impl<'a> Encoder<'a, '_> {
 
     /// Returns the facts about a state that readers cannot derive. `waits` is needed where events were lost, and if the
     /// range ends before the thread runs: whether a ready thread was seen to wait for a CPU. `spans_loss` is needed
-    /// where events were lost. `longest` is needed where neither a switch nor a wakeup ends the state; it counts from
-    /// `from` (ns), the time of the record. If a record of an FXT file contains such facts, `keep_extra_facts` writes them
+    /// where events were lost. `longest` is needed where neither a switch nor a wakeup in the output ends the state; it
+    /// counts from `from` (ns), the time of the record. If a record of an FXT file contains such facts, `keep_extra_facts` writes them
     /// again.
     pub(super) fn extra_facts(&self, id: StateId, from: i64) -> ExtraFacts {
         let (trace, chosen) = (self.source.trace, self.source.chosen);
@@ -278,8 +280,12 @@ impl<'a> Encoder<'a, '_> {
         };
         ExtraFacts {
             waits: is_wait.filter(|_| is_cut || is_lossy || is_made_of_more),
-            spans_loss: (is_lossy && is_marked).then(|| state.notes.spans_loss()),
-            longest: (self.contradicted_at(id)).map(|end| end.saturating_sub(from).max(0)),
+            // Of a CPU that was not recorded no loss is stated.
+            spans_loss: Some(state.notes.spans_loss())
+                .filter(|&spans| is_marked && (is_lossy || spans)),
+            longest: (self.contradicted_at(id))
+                .or_else(|| self.ends_elsewhere(id))
+                .map(|end| end.saturating_sub(from).max(0)),
         }
     }
 
@@ -313,6 +319,33 @@ impl<'a> Encoder<'a, '_> {
         let is_unknown = |next: State| next.state == ThreadState::Unknown && next.event.is_none();
         let is_cut = chosen.ends_before_trace() && end >= chosen.span.end;
         (!is_cut && next.is_none_or(is_unknown)).then_some(end.0)
+    }
+
+    /// Returns when a state ended, in ns, if what ended it is on a CPU that was not chosen.
+    fn ends_elsewhere(&self, id: StateId) -> Option<i64> {
+        let (trace, chosen) = (self.source.trace, self.source.chosen);
+        if !chosen.limits_cpus() {
+            return None;
+        }
+        let state = trace.states.get(id);
+        let end = trace.state_end(&state)?;
+        if matches!(state.state, ThreadState::Running | ThreadState::Unknown) {
+            return None;
+        }
+        let next = trace.states.next_of_thread(id)?;
+        let after = trace.states.get(next);
+        let is_written = match after.cpu {
+            Some(cpu) => chosen.has_runs_of(CpuId(cpu)),
+            None if after.notes.is_woken() => {
+                leads_to_chosen_cpu(trace, chosen, self.source.cpus, next)
+            }
+            None => after.event.is_none_or(|event| {
+                let cpu = self.source.cpus.cpu(event);
+                cpu.is_none_or(|cpu| chosen.has_runs_of(cpu))
+            }),
+        };
+        let is_cut = chosen.ends_before_trace() && end >= chosen.span.end;
+        (!is_written && !is_cut).then_some(end.0)
     }
 
     /// Writes the facts about a state again that a record of an FXT file contains.
