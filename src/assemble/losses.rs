@@ -194,6 +194,17 @@ impl Losses {
         times.map(|times| times.first)
     }
 
+    /// Returns whether any CPU has a lane of its own: then the events of a CPU without one are missing.
+    pub(crate) fn has_cpus(&self) -> bool {
+        self.recorded.iter().any(Option::is_some)
+    }
+
+    /// Returns whether events of a CPU were lost at any time.
+    pub(crate) fn are_some_on(&self, cpu: CpuId) -> bool {
+        let holes = self.of_cpu.get(cpu.0 as usize);
+        holes.is_some_and(|holes| !holes.is_empty() || !self.loose.is_empty())
+    }
+
     /// Returns the gaps of a CPU as the file has them, sorted by start.
     pub(crate) fn gaps_of(&self, cpu: CpuId) -> &[Hole] {
         self.gaps.get(cpu.0 as usize).map_or(&[], Vec::as_slice)

@@ -65,6 +65,7 @@ mod scheduling;
 mod slice_table;
 mod stretch;
 mod track_number;
+mod whereabouts;
 
 use crate::base::{Cancelled, Job};
 use crate::event::part::ClockUnit;
@@ -87,6 +88,7 @@ use points::{PointRules, points};
 use programs::{join_tracks, with_program_names};
 use scheduling::schedule;
 use slice_table::{OnTracks, track_tables};
+use whereabouts::{Missing, Whereabouts};
 
 /// Returns the [`Trace`] of all parts; `parts` are sorted by lane, and in file order inside each lane.
 ///
@@ -135,11 +137,16 @@ pub fn assemble(
     let losses = Losses::new(&recorded, lost);
     job.check()?;
 
+    let whereabouts = Whereabouts::new(&rows.scheduling, &recorded, &losses);
+    let missing = Missing {
+        losses: &losses,
+        whereabouts: &whereabouts,
+    };
     let scheduling = schedule(
         rows.scheduling,
         &recorded,
         &kinds,
-        &losses,
+        missing,
         people.threads.len(),
     );
     diagnostics.merge(scheduling.diagnostics);
@@ -176,8 +183,9 @@ pub fn assemble(
     };
     let around = Surroundings {
         recorded: &recorded,
-        losses: &losses,
+        missing,
         threads: &people.threads,
+        births: &births,
     };
     let paired = pair_slices(pairing, around, &mut strings, &mut labels, job)?;
     diagnostics.merge(paired.diagnostics);

@@ -2,8 +2,8 @@
 
 use crate::event::{
     AsyncMark, CallDepth, Complete, Cut, FileRow, FlowMark, LaneColumns, LifeRow, LogRow, Mark,
-    Measured, MeasuredClock, RequestRow, Sample, Series, StateFacts, Stated, Switch, Wakeup,
-    WholeRun, WholeState,
+    Measured, MeasuredClock, Migration, RequestRow, Sample, Series, Sighted, StateFacts, Stated,
+    Switch, Wakeup, WholeRun, WholeState,
 };
 
 /// Rows of one kind: those of each part, in the order of [`Recorded::parts`](super::recorded::Recorded::parts).
@@ -47,6 +47,10 @@ pub(crate) struct SchedulingRows {
     pub switches: PerPart<Switch>,
     /// Wakeups.
     pub wakeups: PerPart<Wakeup>,
+    /// Moves of threads to other CPUs.
+    pub migrations: PerPart<Migration>,
+    /// Threads that ran, by events of other threads.
+    pub sighted: PerPart<Sighted>,
     /// Thread states that the file itself states for a switch or wakeup.
     pub state_facts: PerPart<StateFacts>,
     /// Runs and states that the file states whole.
@@ -94,6 +98,8 @@ impl Rows {
     pub(crate) fn push(&mut self, part: LaneColumns) {
         self.scheduling.switches.push(part.switches);
         self.scheduling.wakeups.push(part.wakeups);
+        self.scheduling.migrations.push(part.migrations);
+        self.scheduling.sighted.push(part.sighted);
         self.scheduling.state_facts.push(part.state_facts);
         self.cuts.push(part.cuts);
         self.scheduling.whole.runs.push(part.whole_runs);

@@ -83,11 +83,12 @@ pub(crate) enum Matching {
 /// What a begin without an end becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenBegin {
-    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; an instant if another end
-    /// showed that its end was lost.
+    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; otherwise a slice of unknown
+    /// duration, drawn up to what showed that its end was lost.
     Unfinished,
-    /// An instant: the begin alone does not show a duration.
-    Instant,
+    /// A slice of unknown duration, drawn at its begin: returns of probes are often lost, and the next begin may be
+    /// nested or not. Unfinished, to the end of its thread or the trace, if nothing that is recorded came after it.
+    Point,
 }
 
 impl Family {
@@ -114,13 +115,13 @@ impl Family {
             }
             Family::Functions => (Place::Thread, Matching::ByKey, OpenBegin::Unfinished),
             Family::Kprobes | Family::Uprobes | Family::Paired => {
-                (Place::Thread, Matching::ByKey, OpenBegin::Instant)
+                (Place::Thread, Matching::ByKey, OpenBegin::Point)
             }
             Family::Work => (Place::Thread, Matching::Once, OpenBegin::Unfinished),
             Family::Irqs | Family::Softirqs | Family::Vectors | Family::Timers => {
                 (Place::Cpu, Matching::Once, OpenBegin::Unfinished)
             }
-            Family::CpuPaired | Family::Noise => (Place::Cpu, Matching::ByKey, OpenBegin::Instant),
+            Family::CpuPaired | Family::Noise => (Place::Cpu, Matching::ByKey, OpenBegin::Point),
         };
         Rules {
             place,

@@ -4,8 +4,8 @@ use super::columns::EventColumns;
 use super::keys::EventKind;
 use super::rows::{
     AsyncMark, CallDepth, Complete, Cut, FileRow, FlowMark, Gap, Label, LifeRow, LogRow,
-    LoneBegins, Mark, Measured, MeasuredClock, RequestRow, Sample, Seam, Series, StateFacts,
-    Stated, Switch, Ties, Wakeup, WholeRun, WholeState,
+    LoneBegins, Mark, Measured, MeasuredClock, Migration, RequestRow, Sample, Seam, Series,
+    Sighted, StateFacts, Stated, Switch, Ties, Wakeup, WholeRun, WholeState,
 };
 use crate::base::order::put_in_order;
 use crate::base::streaks::Streaks;
@@ -35,6 +35,10 @@ pub struct LaneColumns {
     pub switches: Vec<Switch>,
     /// Wakeups.
     pub wakeups: Vec<Wakeup>,
+    /// Moves of threads to other CPUs.
+    pub migrations: Vec<Migration>,
+    /// Threads that ran, by events of other threads.
+    pub sighted: Vec<Sighted>,
     /// Facts in the file about thread states, by the event that starts the state.
     pub state_facts: Vec<StateFacts>,
     /// Items that an export cut: the file contains only a part of each.
@@ -130,6 +134,8 @@ impl LaneColumns {
         remap!(
             switches,
             wakeups,
+            migrations,
+            sighted,
             state_facts,
             cuts,
             whole_runs,

@@ -39,6 +39,7 @@ mod fxt_corpus;
 mod fxt_reading;
 mod installed;
 mod kernel_calls;
+mod kernel_pairs;
 mod measured;
 mod model;
 mod mutate;

@@ -175,7 +175,7 @@ fn named(
 }
 
 #[test]
-fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
+fn a_recursive_kprobe_nests_and_a_lost_return_is_a_slice_of_unknown_length() {
     let mut cpu = Story::new();
     let (f, g) = (0x1000, 0x2000);
     cpu.begin(10, 5, Family::Kprobes, "f", f);
@@ -193,6 +193,7 @@ fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
         vec![
             named("f", 10, 50, 0),
             named("f", 20, 40, 1),
+            named("g", 30, None, 2),
             named("g", 60, 70, 0)
         ]
     );
@@ -206,8 +207,8 @@ fn a_recursive_kprobe_nests_and_a_lost_return_is_an_instant() {
         .collect();
     assert_eq!(
         times,
-        vec![30, 80, 90],
-        "what found no partner is shown as an instant"
+        vec![80, 90],
+        "an end without a begin, and what has no end by design, are instants"
     );
 }
 

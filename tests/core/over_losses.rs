@@ -9,7 +9,25 @@ use std::process::Command;
 use crate::files::Files;
 use crate::program::case;
 
-const RECORDINGS: &[&str] = &["syscalls", "fgraph", "waking", "waking2", "preempted"];
+const RECORDINGS: &[&str] = &[
+    "syscalls",
+    "fgraph",
+    "waking",
+    "waking2",
+    "preempted",
+    // CPU 1 is lost until half of the time: threads go there and come back.
+    "sent-elsewhere",
+    // CPU 1 was not recorded.
+    "one-cpu",
+];
+
+/// The name of the whole recording.
+fn whole_of(recording: &str) -> String {
+    match recording {
+        "sent-elsewhere" | "one-cpu" => "two-cpus-whole".to_owned(),
+        _ => format!("{recording}-whole"),
+    }
+}
 
 type Row = serde_json::Value;
 
@@ -49,7 +67,7 @@ fn holds(name: &str, columns: &[&str], recording: &str) -> usize {
     let is_running = |row: &Row| row["state"] == "running";
     let (running, lossy): (Vec<Row>, Vec<Row>) =
         table(name, recording).into_iter().partition(is_running);
-    let whole = table(name, &format!("{recording}-whole"));
+    let whole = table(name, &whole_of(recording));
     let (lossy, unknown) = known(&lossy, columns);
     let all = known(&whole, columns).0;
     // What only its end tells of has no name.
@@ -83,10 +101,16 @@ fn holds(name: &str, columns: &[&str], recording: &str) -> usize {
             "{recording}: {tid:?} {start} {end}"
         );
     }
-    // And it says most of what it can.
+    // And it says most of what it can: of one CPU of two, less is known, and its states all span losses.
     let most = all.len() - truly.len().min(all.len());
+    let least = match (recording, name) {
+        ("one-cpu", "states") => 40,
+        ("one-cpu", _) => most / 10,
+        ("sent-elsewhere", _) => most / 6,
+        _ => most / 3,
+    };
     assert!(
-        lossy.len() * 3 >= most,
+        lossy.len() >= least,
         "{recording}: {} of {most}",
         lossy.len()
     );

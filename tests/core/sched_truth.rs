@@ -866,3 +866,59 @@ fn events_of_another_thread_end_a_run_whose_switch_is_missing() {
         );
     }
 }
+
+/// In text, the end of a softirq and the wakeup after it may have one time: their order and the flags decide.
+#[test]
+fn what_stands_behind_the_end_of_a_softirq_was_not_woken_by_it() {
+    let file = case("ftrace_text/woken-after-softirq.ftrace");
+    let states = rows(&["table", "states", &file]);
+    let waker = |tid: &str| {
+        let mut own = states.iter().filter(|row| row["tid"] == tid);
+        own.find(|row| row["state"] == "runnable").unwrap()["waker"].clone()
+    };
+    assert!(waker("16804").contains("w1"), "{}", waker("16804"));
+    assert_eq!(waker("16802"), "BLOCK");
+}
+
+/// What a thread did on another CPU is not in the export of one: its states there are unknown, not longer.
+#[test]
+fn states_in_the_export_of_a_cpu_are_those_of_the_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "100.000100", (10, "S"), 11),
+        waking(1, "100.000200", (12, "d..2."), 10),
+        switch(1, "100.000210", (12, "R"), 10),
+        switch(1, "100.000300", (10, "S"), 12),
+        waking(0, "100.000400", (11, "d..2."), 10),
+        switch(0, "100.000410", (11, "R"), 10),
+        switch(0, "100.000500", (10, "S"), 11),
+    ]
+    .concat();
+    let file = written(folder.path(), "two.ftrace", &text);
+    let all = states_of(&file, "10");
+    assert_eq!(
+        all.iter().filter(|row| row.1 == "100000").count(),
+        2,
+        "{all:?}"
+    );
+    for more in [["--cpu", "0"], ["--track", "CPU 0"]] {
+        let out = folder
+            .path()
+            .join("cpu0.fxt")
+            .to_string_lossy()
+            .into_owned();
+        let arguments = ["export", &file, "-o", &out, "--force", more[0], more[1]];
+        let _summary = stdout(&arguments);
+        let again = states_of(&out, "10");
+        let known = again
+            .iter()
+            .filter(|row| row.2 != "unknown" && !row.1.is_empty());
+        for state in known.clone() {
+            assert!(all.contains(state), "{more:?}: {state:?} of {all:?}");
+        }
+        if more[0] == "--cpu" {
+            assert!(known.count() >= 2, "{again:?}");
+        }
+    }
+}

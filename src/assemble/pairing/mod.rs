@@ -21,16 +21,18 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::draft::Draft;
-use super::group::{Groups, Numbered, Pieces, Sorted, gather, join_in_order, zip_by_number};
+use super::group::{
+    Groups, Numbered, Pieces, Sorted, Zipped, gather, join_in_order, zip_by_number,
+};
 use super::labels::LabelPairs;
-use super::losses::Losses;
 use super::measured::{Axis, MeasuredTable, drawn_otherwise, of_lone_ends, place};
 use super::merge::SliceHabits;
 use super::nesting::{Nested, nest};
-use super::people::TakenOver;
+use super::people::{Born, TakenOver};
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
+use super::whereabouts::Missing;
 use crate::base::streaks::{Follows, Streaks};
 use crate::base::{Cancelled, Diagnostics, Job, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
@@ -38,7 +40,7 @@ use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls::{self, Abi};
 use crate::event::{CallDepth, Complete, Mark, MarkOp, ThreadKey, Ties, UNSEEN_END};
 use crate::trace::{LabelId, SliceLabel, Thread, TrackKind};
-use calls::{CallSource, Calls};
+use calls::{CallSource, Calls, Mode, Stated, created_by_compat};
 use depths::Depths;
 use pairer::{Known, Leftovers, LostEvents, PairedMarks, pair};
 use row::{COMPAT, END, OVER, Row};
@@ -73,9 +75,11 @@ pub(crate) struct Surroundings<'a> {
     /// All events.
     pub recorded: &'a Recorded,
     /// Times at which events were lost.
-    pub losses: &'a Losses,
+    pub missing: Missing<'a>,
     /// All threads.
     pub threads: &'a [Thread],
+    /// All forks.
+    pub births: &'a [Born],
 }
 
 /// The slices of all tracks, and the marks that are in no slice.
@@ -93,6 +97,8 @@ struct PairedTrack {
     track: u32,
     nested: Nested,
     leftovers: Leftovers,
+    /// See [`calls::Resolved`].
+    programs: Vec<Stated>,
 }
 
 /// A slice that arrived whole.
@@ -129,8 +135,9 @@ pub(crate) fn pair_slices(
     } = rows;
     let Surroundings {
         recorded,
-        losses,
+        missing,
         threads,
+        births,
     } = around;
     let cpu_count = recorded.cpus.len();
     let depths = Depths::new(call_depths, recorded);
@@ -154,7 +161,7 @@ pub(crate) fn pair_slices(
         join_in_order(marks, |row| row.time, rows);
     };
     let lost = LostEvents {
-        losses,
+        missing,
         events: &recorded.events,
     };
     let calls = CallSource {
@@ -166,14 +173,14 @@ pub(crate) fn pair_slices(
     let calls = Calls::new(calls, &marks, |of, rows| rows_of(&of.own, rows));
     job.check()?;
     let moved = MovedEnds::new(&taken_over, cpu_count, &calls, &marks, rows_of);
-    let mut results: Vec<PairedTrack> = zip_by_number(marks, wholes)
-        .into_par_iter()
-        .map_init(Vec::new, |rows, of_track| {
+    let tracks = zip_by_number(marks, wholes);
+    let pair_track =
+        |rows: &mut Vec<Row>, of_track: &Zipped<Pieces<'_, Row>, Pieces<'_, Whole>>, inherited| {
             job.check()?;
-            let (track, wholes) = (of_track.number, of_track.right);
+            let (track, wholes) = (of_track.number, &of_track.right);
             rows_of(&of_track.left, rows);
             moved.give(track, rows);
-            let resolved = calls.resolve(rows);
+            let resolved = calls.resolve(rows, inherited);
             moved.take(track, rows);
             let known = Known {
                 rules: &rules,
@@ -202,7 +209,7 @@ pub(crate) fn pair_slices(
                 drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end)));
             }
             if !wholes.is_empty() {
-                add_wholes(&mut drafts, &wholes, habits.ties);
+                add_wholes(&mut drafts, wholes, habits.ties);
             }
             if measured.has_drawn_otherwise {
                 drawn_otherwise(&drafts, &measured, &mut odd);
@@ -215,9 +222,28 @@ pub(crate) fn pair_slices(
                 track,
                 nested,
                 leftovers,
+                programs: resolved.programs,
             })
-        })
+        };
+    let mut results: Vec<PairedTrack> = tracks
+        .par_iter()
+        .map_init(Vec::new, |rows, of_track| pair_track(rows, of_track, None))
         .collect::<Result<_, Cancelled>>()?;
+    // Rare: the calls of threads that 32-bit programs created are named anew.
+    let programs = results.iter_mut().filter_map(|of| {
+        let programs = std::mem::take(&mut of.programs);
+        let TrackKind::Thread(thread) = track_number::kind_of(of.track, cpu_count) else {
+            return None;
+        };
+        (!programs.is_empty()).then_some((thread.0, programs))
+    });
+    for thread in created_by_compat(programs.collect(), births) {
+        let number = track_number::of_thread(thread, cpu_count);
+        if let Ok(at) = tracks.binary_search_by_key(&number, |of| of.number) {
+            results[at] = pair_track(&mut Vec::new(), &tracks[at], Some(Mode::Compat))?;
+        }
+    }
+    drop(tracks);
     drop(parts);
     let compat = CompatNames {
         native: abi.unwrap_or_default(),
@@ -238,6 +264,7 @@ pub(crate) fn pair_slices(
             track,
             nested,
             leftovers,
+            programs: _,
         } = of_track;
         let instants = leftovers.instants.iter();
         let instants = instants.map(|&event| TrackEvent { track, event });

@@ -1,8 +1,8 @@
 //! Decides which end closes which begin. Input: the begins and ends of one track. Output: its slices.
 
 use super::super::draft::Draft;
-use super::super::losses::Losses;
 use super::super::measured::{MeasuredTable, is_placed_by_end};
+use super::super::whereabouts::Missing;
 use super::depths::{Depths, Inside};
 use super::named::NamedBegins;
 use super::row::{COMPAT, END, OVER, Row};
@@ -39,23 +39,38 @@ impl Moment {
 /// Answers whether events were lost between two events.
 #[derive(Clone, Copy)]
 pub(super) struct LostEvents<'a> {
-    pub(super) losses: &'a Losses,
+    pub(super) missing: Missing<'a>,
     pub(super) events: &'a Events,
 }
 
 impl LostEvents<'_> {
-    /// Returns the time in ns from which events were lost between a begin and an end, on the CPU of either; `None` if
-    /// none were lost.
+    /// Returns whether no events are missing.
+    fn is_empty(&self) -> bool {
+        self.missing.losses.is_empty() && self.missing.whereabouts.is_empty()
+    }
+
+    /// Returns the time in ns from which events were lost between a begin and an end, on the CPU of either or on one to
+    /// which the begin's thread was sent meanwhile; `None` if none were lost.
     fn first_between(&self, begin: Moment, end: Moment) -> Option<i64> {
-        if !self.losses.are_anywhere(begin.time, end.time) {
-            return None;
+        let Missing {
+            losses,
+            whereabouts,
+        } = self.missing;
+        let elsewhere = || {
+            let thread = self.events.thread(EventId(begin.event))?;
+            whereabouts.first_lost(losses, thread, begin.time, end.time)
+        };
+        let elsewhere = (!whereabouts.is_empty()).then(elsewhere).flatten();
+        if !losses.are_anywhere(begin.time, end.time) {
+            return elsewhere;
         }
         let on_cpu_of = |event: u32| {
             let cpu = self.events.get(EventId(event)).cpu?;
-            self.losses.first_on(CpuId(cpu), begin.time, end.time)
+            losses.first_on(CpuId(cpu), begin.time, end.time)
         };
         let (first, second) = (on_cpu_of(begin.event), on_cpu_of(end.event));
-        first.into_iter().chain(second).min()
+        let all = first.into_iter().chain(second).chain(elsewhere);
+        all.min()
     }
 }
 
@@ -71,8 +86,6 @@ pub(super) struct Leftovers {
     /// See [`super::calls::Resolved`].
     pub(super) undecided: u64,
     pub(super) has_compat: bool,
-    /// Whether some drafts have the end [`DROPPED`].
-    has_dropped: bool,
 }
 
 /// The state of pairing the marks of one track.
@@ -104,9 +117,6 @@ struct Proof {
     /// For a return without an entry: when its call began, in ns.
     begun: Option<i64>,
 }
-
-/// The end of a draft that is to be removed: its event became an instant.
-const DROPPED: i64 = i64::MIN;
 
 /// The input of [`pair`] besides the marks.
 #[derive(Clone, Copy)]
@@ -153,16 +163,13 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
             _ => pairer.end(row),
         }
     }
-    pairer.close_all(known.death);
+    pairer.close_all(rows, known.death);
     let Pairer {
         mut drafts,
         leftovers,
         is_unsorted,
         ..
     } = pairer;
-    if leftovers.has_dropped {
-        drafts.retain(|draft| draft.end != DROPPED);
-    }
     if is_unsorted {
         // Slices whose begins are lost come before others with the same start, the longest first; the other slices keep
         // their order.
@@ -332,7 +339,7 @@ impl Pairer<'_> {
                 .is_some_and(|open| open.pair == pair || rule.is_any),
             Matching::ByKey | Matching::Once => stack.holds(pair),
         };
-        if !is_open || self.lost.losses.is_empty() || rule.family != Family::Functions {
+        if !is_open || self.lost.is_empty() || rule.family != Family::Functions {
             return is_open;
         }
         let mut open = self.stack(rule.family).open.iter().rev();
@@ -382,8 +389,8 @@ impl Pairer<'_> {
 
     /// Gives a draft its end.
     fn finish(&mut self, draft: u32, row: &Row) {
-        let is_measured = !self.lost.losses.is_empty()
-            && (self.measured.find(row.event, &mut self.hint)).is_some();
+        let is_measured =
+            !self.lost.is_empty() && (self.measured.find(row.event, &mut self.hint)).is_some();
         let draft = &mut self.drafts[draft as usize];
         draft.end = Maybe::new(row.time.max(draft.start));
         draft.finish = Maybe::new(row.event);
@@ -399,7 +406,7 @@ impl Pairer<'_> {
     /// events were lost between them, and the return has another name, or its measured duration shows that its call
     /// began after the loss.
     fn is_of_another(&mut self, row: &Row, draft: u32) -> bool {
-        if self.lost.losses.is_empty() {
+        if self.lost.is_empty() {
             return false;
         }
         let draft = self.drafts[draft as usize];
@@ -423,55 +430,62 @@ impl Pairer<'_> {
     fn lose_end(&mut self, draft: u32, time: i64, family: Rules) {
         self.leftovers.unmatched_begins += 1;
         let draft = &mut self.drafts[draft as usize];
-        match family.open {
-            OpenBegin::Unfinished => {
-                draft.end = Maybe::new(time.max(draft.start));
-                draft.is_unended = true;
-            }
-            OpenBegin::Instant => {
-                self.leftovers.instants.push(draft.begin);
-                self.leftovers.has_dropped = true;
-                draft.end = Maybe::new(DROPPED);
-            }
-        }
+        let end = match family.open {
+            OpenBegin::Unfinished => time.max(draft.start),
+            OpenBegin::Point => draft.start,
+        };
+        draft.end = Maybe::new(end);
+        draft.is_unended = true;
     }
 
-    /// Closes all open begins, at the thread's end (`death`, in ns) or the trace's.
-    fn close_all(&mut self, death: Option<i64>) {
+    /// Closes all open begins, at the thread's end (`death`, in ns) or the trace's; `rows` are all marks of the track.
+    fn close_all(&mut self, rows: &[Row], death: Option<i64>) {
         for left in std::mem::take(&mut self.named).unclosed() {
             let family = Family::NamedDurations.rules();
             match left.until {
                 Some(until) => self.lose_end(left.draft, until, family),
-                None => self.leave_open(left.draft, death, family),
+                None => self.leave_open(left.draft, death),
             }
         }
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.sort_by_key(|(family, _)| *family);
         for (family, stack) in stacks {
-            let family = family.rules();
+            let last = match stack.open.is_empty() {
+                true => None,
+                false => self.last_mark(rows, family),
+            };
+            let rules = family.rules();
             for open in stack.open {
-                self.leave_open(open.draft, death, family);
+                let is_last = last == Some(self.drafts[open.draft as usize].begin);
+                match rules.open == OpenBegin::Point && !is_last {
+                    true => self.lose_end(open.draft, 0, rules),
+                    false => self.leave_open(open.draft, death),
+                }
             }
         }
     }
 
+    /// Returns the event of the last mark that a slice of a family must last for to be open still: a function of a
+    /// program may do anything meanwhile but what its family records; other slices end before the thread does anything
+    /// else that is recorded as begin or end.
+    fn last_mark(&self, rows: &[Row], family: Family) -> Option<u32> {
+        let is_of_family = |row: &&Row| self.rule(row).family == family;
+        let last = match family {
+            Family::Uprobes => rows.iter().rev().find(is_of_family),
+            _ => rows.last(),
+        };
+        last.map(|row| row.event)
+    }
+
     /// Closes a draft at the thread's end (`death`, in ns), or leaves it open to the trace's.
-    fn leave_open(&mut self, draft: u32, death: Option<i64>, family: Rules) {
+    fn leave_open(&mut self, draft: u32, death: Option<i64>) {
         let draft = &mut self.drafts[draft as usize];
-        match family.open {
-            OpenBegin::Unfinished => match death {
-                Some(death) => {
-                    draft.end = Maybe::new(death.max(draft.start));
-                    draft.is_unended = true;
-                }
-                None => self.leftovers.unfinished += 1,
-            },
-            OpenBegin::Instant => {
-                self.leftovers.unmatched_begins += 1;
-                self.leftovers.instants.push(draft.begin);
-                self.leftovers.has_dropped = true;
-                draft.end = Maybe::new(DROPPED);
+        match death {
+            Some(death) => {
+                draft.end = Maybe::new(death.max(draft.start));
+                draft.is_unended = true;
             }
+            None => self.leftovers.unfinished += 1,
         }
     }
 }

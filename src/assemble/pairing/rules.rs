@@ -72,7 +72,7 @@ pub(super) fn rules(from: RuleSource<'_>) -> Streaks<Rule> {
                 label.family
             },
             can_end: match (family.matching, family.open) {
-                (Matching::ByKey, OpenBegin::Instant) => has.end,
+                (Matching::ByKey, OpenBegin::Point) => has.end,
                 // The file itself records these slices as durations: a begin without an end did not end.
                 (Matching::Innermost | Matching::ByName, OpenBegin::Unfinished) => true,
                 // So does the function graph tracer.

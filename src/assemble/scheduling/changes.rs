@@ -108,7 +108,12 @@ impl To {
         self.wakeup().is_none() && self.0 & To::BEFORE_EVENTS != 0
     }
 
-    /// Returns whether this is from [`To::seen_on`].
+    /// As [`To::seen_on`], by an event of another thread.
+    pub(super) fn seen_running() -> To {
+        To::packed(To::SEEN, None)
+    }
+
+    /// Returns whether this is from [`To::seen_on`] or [`To::seen_running`].
     pub(super) fn is_sighting(self) -> bool {
         self.number() == To::SEEN
     }

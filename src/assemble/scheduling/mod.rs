@@ -30,13 +30,13 @@ use rayon::prelude::*;
 
 use super::cuts::CutEnd;
 use super::group::{Groups, Sorted, gather};
-use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
+use super::whereabouts::Missing;
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
-use crate::event::{EventKind, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
-use crate::trace::{CpuId, Runs, States, ThreadId, ThreadState};
+use crate::event::{EventKind, Sighted, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
+use crate::trace::{Runs, States, ThreadId, ThreadState};
 
 use changes::{Change, To};
 use runs::{changes_of_runs, join_runs, lost_runs, runs_of_cpus};
@@ -72,8 +72,8 @@ struct Room {
 struct Collected {
     switches: Sorted<SwitchRow>,
     changes: Sorted<Change>,
-    /// (wakeup event, CPU that the woken thread was to run on), if that CPU is not the event's; in order of events.
-    targets: Vec<(u32, CpuId)>,
+    /// That threads ran, by events of other threads.
+    sighted: Sorted<Change>,
 }
 
 /// Returns runs and states. `kinds` are the kinds of the events; `thread_count` is the trace's number of threads.
@@ -81,9 +81,10 @@ pub(crate) fn schedule(
     rows: SchedulingRows,
     recorded: &Recorded,
     kinds: &Streaks<EventKind>,
-    losses: &Losses,
+    missing: Missing<'_>,
     thread_count: usize,
 ) -> Scheduling {
+    let losses = missing.losses;
     if !rows.whole.is_empty() {
         return Scheduling {
             runs: whole_runs(&rows.whole.runs, recorded, thread_count),
@@ -93,17 +94,22 @@ pub(crate) fn schedule(
     }
     let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
     let has_wakings = rows.wakeups.iter().flatten().any(is_waking);
-    let collector = Collector { recorded, losses };
+    let collector = Collector { recorded };
     let parts: Vec<Collected> = (rows.switches.into_par_iter().zip(rows.wakeups))
+        .zip(rows.sighted)
         .zip(&recorded.parts)
-        .map_init(Room::default, |room, ((switches, wakeups), part)| {
-            let own = OfPart {
-                part,
-                switches,
-                wakeups,
-            };
-            collector.collect(&own, room)
-        })
+        .map_init(
+            Room::default,
+            |room, (((switches, wakeups), sighted), part)| {
+                let own = OfPart {
+                    part,
+                    switches,
+                    wakeups,
+                    sighted,
+                };
+                collector.collect(&own, room)
+            },
+        )
         .collect();
     let switches = gather(parts.iter().map(|part| &part.switches));
     // A wakeup alone does not show what a thread does after it: if no switches were recorded, the state after it is
@@ -113,14 +119,12 @@ pub(crate) fn schedule(
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);
-    let targets = parts.iter().flat_map(|part| &part.targets);
     let stated = recorded.parts.iter().zip(&rows.state_facts);
     let facts = Facts {
         events: &recorded.events,
-        losses,
+        missing,
         has_switches,
         has_wakings,
-        targets: targets.copied().collect(),
         stated: stated
             .flat_map(|(part, stated)| state_facts(part, stated))
             .collect(),
@@ -129,11 +133,17 @@ pub(crate) fn schedule(
         || join_runs(cpus, recorded.cpus.len(), thread_count),
         || {
             // At equal times the changes that follow from runs come after those that follow from switches.
-            let changes = parts.iter().map(|part| &part.changes).chain([&of_runs]);
+            let changes = parts.iter().flat_map(|part| [&part.changes, &part.sighted]);
+            let changes = changes.chain([&of_runs]);
             build_states(gather(changes), thread_count, &facts)
         },
     );
     let mut diagnostics = Diagnostics::default();
+    for cpu in missing.whereabouts.unrecorded() {
+        diagnostics.note_many("cpu_not_recorded", Severity::DataLoss, None, 1, || {
+            format!("CPU {cpu} was not recorded, although threads ran on it: what they did there is unknown")
+        });
+    }
     if mismatches > 0 {
         diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
             "context switches away from a thread that was not the running one: switches before them were lost".to_owned()
@@ -152,13 +162,13 @@ struct OfPart<'a> {
     part: &'a Part,
     switches: Vec<Switch>,
     wakeups: Vec<Wakeup>,
+    sighted: Vec<Sighted>,
 }
 
 /// Converts the switches and wakeups of a part to the trace's threads and CPUs.
 #[derive(Clone, Copy)]
 struct Collector<'a> {
     recorded: &'a Recorded,
-    losses: &'a Losses,
 }
 
 impl Collector<'_> {
@@ -167,16 +177,8 @@ impl Collector<'_> {
     fn collect(&self, own: &OfPart<'_>, room: &mut Room) -> Collected {
         let (recorded, part) = (self.recorded, own.part);
         let columns = recorded.columns(part);
-        let mut targets = Vec::new();
-        let mut add_wakeup = |room: &mut Room, wakeup: &Wakeup| {
+        let add_wakeup = |room: &mut Room, wakeup: &Wakeup| {
             room.add_wakeup(wakeup, columns.time(wakeup.event), part, recorded);
-            let target = wakeup.target_cpu.get();
-            if let Some(cpu) = target.and_then(|cpu| recorded.cpu_id(cpu))
-                && !self.losses.is_empty()
-                && Some(cpu) != part.cpu
-            {
-                targets.push((part.event(wakeup.event).0, cpu));
-            }
         };
         let mut wakeups = own.wakeups.iter().peekable();
         for switch in &own.switches {
@@ -188,10 +190,14 @@ impl Collector<'_> {
         for wakeup in wakeups {
             add_wakeup(room, wakeup);
         }
+        let changes = room.changes.sorted();
+        for sighted in &own.sighted {
+            room.add_sighted(sighted, columns.time(sighted.event), part, recorded);
+        }
         Collected {
             switches: room.switches.sorted(),
-            changes: room.changes.sorted(),
-            targets,
+            changes,
+            sighted: room.changes.sorted(),
         }
     }
 }
@@ -243,6 +249,18 @@ impl Room {
         if let Some(next) = next.filter(is_thread) {
             let to = To::new(ThreadState::Running, Some(cpu.0));
             self.changes.push(next.0, change(to));
+        }
+    }
+
+    fn add_sighted(&mut self, seen: &Sighted, time: Timestamp, part: &Part, recorded: &Recorded) {
+        let thread = recorded.events.threads.at(seen.thread, time);
+        if let Some(ThreadId(thread)) = thread.filter(|&thread| thread != ThreadId::IDLE) {
+            let change = Change {
+                time: time.0,
+                event_number: Maybe::new(part.event(seen.event).0),
+                to: To::seen_running(),
+            };
+            self.changes.push(thread, change);
         }
     }
 

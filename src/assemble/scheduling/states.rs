@@ -16,12 +16,12 @@ use std::cmp::Reverse;
 use rayon::prelude::*;
 
 use super::super::group::{Numbered, Pieces, join_in_order};
-use super::super::losses::Losses;
 use super::super::stretch::cut;
+use super::super::whereabouts::Missing;
 use super::changes::{Change, To};
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
-use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadState};
+use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadId, ThreadState};
 
 /// If changes at one time are from more CPUs than this, they are taken in the order of the CPUs.
 const MOST_CPUS_AT_ONCE: usize = 64;
@@ -29,13 +29,11 @@ const MOST_CPUS_AT_ONCE: usize = 64;
 /// The trace's events, losses and facts about wakeups that the walk over a thread's changes reads.
 pub(super) struct Facts<'a> {
     pub events: &'a Events,
-    pub losses: &'a Losses,
+    pub missing: Missing<'a>,
     /// Whether any switch was recorded.
     pub has_switches: bool,
     /// Whether any `sched_waking` was recorded: each `sched_wakeup` then follows one.
     pub has_wakings: bool,
-    /// (wakeup event, CPU on which the woken thread was to run), sorted by event.
-    pub targets: Vec<(u32, CpuId)>,
     /// States that the file itself states, sorted by the event that began them.
     pub stated: Vec<StateFacts>,
 }
@@ -59,7 +57,16 @@ impl Facts<'_> {
         let stated = self
             .stated(row.event_number)
             .and_then(|stated| stated.spans_loss);
-        stated.unwrap_or_else(|| self.losses.are_anywhere(row.start, end.or_greatest()))
+        stated.unwrap_or_else(|| self.are_lost(row.start, end.or_greatest()))
+    }
+
+    /// Returns whether events of any CPU are missing between two times.
+    fn are_lost(&self, from: i64, until: i64) -> bool {
+        let Missing {
+            losses,
+            whereabouts,
+        } = self.missing;
+        !whereabouts.unrecorded().is_empty() || losses.are_anywhere(from, until)
     }
 }
 
@@ -103,7 +110,7 @@ pub(super) fn build_states(
         .into_par_iter()
         .map_init(Vec::new, |changes, of| {
             join_in_order(&of.own, |change| change.time, changes);
-            (of.number, states_of(changes, facts))
+            (of.number, states_of(ThreadId(of.number), changes, facts))
         })
         .collect();
     // If some threads' switches were filtered out, a thread that was woken but never switched to may be one of them.
@@ -183,8 +190,9 @@ fn woken_by(stated: &[StateFacts]) -> Vec<(u32, StringId)> {
 }
 
 /// Returns the states of a thread; `changes` are in order of time.
-fn states_of(changes: &[Change], facts: &Facts<'_>) -> OfThread {
+fn states_of(thread: ThreadId, changes: &[Change], facts: &Facts<'_>) -> OfThread {
     let mut walk = Walk {
+        thread,
         facts,
         made: OfThread::default(),
         woken_by: None,
@@ -202,6 +210,7 @@ fn runs_from_here(change: &Change) -> bool {
 }
 
 struct Walk<'a> {
+    thread: ThreadId,
     facts: &'a Facts<'a>,
     made: OfThread,
     /// For a thread that was woken and waits: which of a wakeup's two events came last, and that event.
@@ -314,7 +323,9 @@ impl Walk<'_> {
             // If events were lost, the state is only marked as such. It becomes unknown if the thread is known to have
             // run meanwhile.
             Some((now, _)) if now.is_ready() => {
-                !runs_from_here(&change) || self.is_stated_to_have_run()
+                !runs_from_here(&change)
+                    || self.is_stated_to_have_run()
+                    || self.was_sent_elsewhere(change.time)
             }
             _ => false,
         };
@@ -376,7 +387,7 @@ impl Walk<'_> {
                 return;
             }
             let since = now.map_or(change.time, |now| now.start);
-            self.made.ran_unseen |= !self.facts.losses.are_anywhere(since, change.time);
+            self.made.ran_unseen |= !self.facts.are_lost(since, change.time);
             self.not_a_wait();
         }
         let notes = StateNotes::woken(change.to.interrupt());
@@ -394,7 +405,7 @@ impl Walk<'_> {
         sort == WakeupSort::Wakeup
             && !is_new
             && self.facts.has_wakings
-            && (self.facts.losses).are_anywhere(now.map_or(i64::MIN, |now| now.start), change.time)
+            && (self.facts).are_lost(now.map_or(i64::MIN, |now| now.start), change.time)
     }
 
     /// Returns whether the wakeup may still have its second event: `sched_wakeup` follows `sched_waking`.
@@ -425,16 +436,15 @@ impl Walk<'_> {
         if let Some(is_wait) = self.facts.stated_wait(ready.event_number) {
             return is_wait;
         }
-        let losses = self.facts.losses;
+        let losses = self.facts.missing.losses;
+        if self.woken_before || self.was_sent_elsewhere(change.time) {
+            return false;
+        }
         if losses.is_empty() {
             return true;
         }
-        if self.woken_before {
-            return false;
-        }
         let cpus = [
             ready.event().and_then(|event| self.cpu_of(event)),
-            ready.event().and_then(|event| self.target_of(event)),
             change.to.partner().map(CpuId),
         ];
         let mut cpus = cpus.into_iter().flatten();
@@ -451,13 +461,16 @@ impl Walk<'_> {
         self.facts.events.get(event).cpu.map(CpuId)
     }
 
-    /// The CPU on which a woken thread was to run.
-    fn target_of(&self, event: EventId) -> Option<CpuId> {
-        let targets = &self.facts.targets;
-        let at = targets
-            .binary_search_by_key(&event.0, |target| target.0)
-            .ok()?;
-        targets.get(at).map(|target| target.1)
+    /// Returns whether the thread was sent, since the last state began, to a CPU whose events until `time` (ns) are
+    /// missing: it may have run there.
+    fn was_sent_elsewhere(&self, time: i64) -> bool {
+        let Missing {
+            losses,
+            whereabouts,
+        } = self.facts.missing;
+        let since = self.made.rows.last().map_or(time, |now| now.start);
+        let lost = whereabouts.first_lost(losses, self.thread, since, time);
+        lost.is_some()
     }
 
     /// Makes the last state unknown: only its begin is known.
@@ -497,7 +510,7 @@ impl Walk<'_> {
         self.end_as_stated(i64::MAX);
         let last = self.made.rows.last();
         let is_unsure = last.is_some_and(|last| {
-            let is_lossy = || self.facts.losses.are_anywhere(last.start, i64::MAX);
+            let is_lossy = || self.facts.are_lost(last.start, i64::MAX);
             let stated = self.facts.stated_wait(last.event_number);
             let is_guess = || !self.facts.has_switches || is_lossy();
             match last.state {

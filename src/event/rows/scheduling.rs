@@ -117,6 +117,29 @@ pub struct Wakeup {
     pub interrupt: Option<Interrupt>,
 }
 
+/// A thread was moved to the run queue of another CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Migration {
+    /// The event.
+    pub event: u32,
+    /// The thread.
+    pub thread: ThreadKey,
+    /// The CPU on whose run queue it was, or on which it ran last.
+    pub from_cpu: u32,
+    /// The CPU that it was moved to.
+    pub to_cpu: u32,
+}
+
+/// A thread ran on a CPU until now, as an event of another thread says (`sched_stat_runtime`: the time of what runs there
+/// is added up).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sighted {
+    /// The event.
+    pub event: u32,
+    /// The thread that ran.
+    pub thread: ThreadKey,
+}
+
 /// Which of the kernel's wakeup events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeupSort {

@@ -35,6 +35,10 @@ pub(crate) enum Recipe {
     Exec,
     /// sched_process_exit.
     Exit,
+    /// sched_migrate_task.
+    Migrate,
+    /// sched_stat_runtime.
+    Ran,
     /// task_rename.
     Rename,
     /// Shows that its thread is not in a system call.
@@ -161,6 +165,8 @@ pub(crate) fn recipe_for(name: &str) -> Recipe {
         "sched_waking" => return Recipe::Wakeup(WakeupSort::Waking),
         "sched_wakeup" => return Recipe::Wakeup(WakeupSort::Wakeup),
         "sched_wakeup_new" => return Recipe::Wakeup(WakeupSort::New),
+        "sched_migrate_task" => return Recipe::Migrate,
+        "sched_stat_runtime" => return Recipe::Ran,
         "sched_process_fork" => return Recipe::Fork,
         "sched_process_exec" => return Recipe::Exec,
         "sched_process_exit" => return Recipe::Exit,

@@ -224,6 +224,20 @@ pub(crate) enum Recipe {
         /// File name of the program.
         program: Option<Box<FieldFormat>>,
     },
+    /// sched_stat_runtime.
+    Ran {
+        /// The thread.
+        pid: Num,
+    },
+    /// sched_migrate_task.
+    Migrate {
+        /// The thread.
+        pid: Num,
+        /// The CPU that it was moved from.
+        from: Num,
+        /// The CPU that it was moved to.
+        to: Num,
+    },
     /// sched_process_exit.
     Exit {
         /// Pid of the thread.
@@ -287,6 +301,14 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
                     "sched_wakeup" => WakeupSort::Wakeup,
                     _ => WakeupSort::New,
                 },
+            });
+        }
+        ("sched", "sched_stat_runtime") => return Some(Recipe::Ran { pid: num("pid")? }),
+        ("sched", "sched_migrate_task") => {
+            return Some(Recipe::Migrate {
+                pid: num("pid")?,
+                from: num("orig_cpu")?,
+                to: num("dest_cpu")?,
             });
         }
         ("sched", "sched_process_fork") => {

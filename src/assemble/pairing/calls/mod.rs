@@ -11,6 +11,7 @@
 //! instants. If a number has no twin although other marks of that number have one, the thread runs a 32-bit program,
 //! whose calls have the numbers of another table. The number with which an `execve` returns shows this as well.
 
+mod inherited;
 mod programs;
 mod table;
 mod thread;
@@ -27,8 +28,10 @@ use crate::event::family::Family;
 use crate::event::kernel::USER_MODE;
 use crate::event::syscalls::Abi;
 use crate::trace::SliceLabel;
-pub(super) use table::Calls;
-use table::{Kind, Mode, Raw, Traits};
+pub(super) use inherited::{Stated, created_by_compat};
+use programs::Program;
+pub(super) use table::{Calls, Mode};
+use table::{Kind, Raw, Traits};
 pub(super) use thread::Resolved;
 use thread::ThreadCalls;
 use twins::{NamedCall, Votes};
@@ -131,8 +134,9 @@ impl Calls {
         }
     }
 
-    /// Keeps the marks of a thread that have partners; `rows` must be in order of time.
-    pub(super) fn resolve(&self, rows: &mut Vec<Row>) -> Resolved {
+    /// Keeps the marks of a thread that have partners; `rows` must be in order of time. `inherited` is the table of the
+    /// program that created the thread, if that is known.
+    pub(super) fn resolve(&self, rows: &mut Vec<Row>, inherited: Option<Mode>) -> Resolved {
         let mut resolved = Resolved::default();
         if !self.has_calls {
             return resolved;
@@ -144,7 +148,20 @@ impl Calls {
                 .filter(|row| self.is_call(*row))
                 .collect();
             let is_twin = self.find_twins(&calls);
-            let modes = self.modes(&calls, &is_twin);
+            let programs = self.programs(&calls, inherited);
+            let is_compat = |it: &Program| it.stated == Some(Mode::Compat);
+            if programs.iter().any(is_compat) {
+                let stated = programs.iter().enumerate();
+                let stated = stated.map(|(at, program)| Stated {
+                    since: match calls.get(program.calls.start) {
+                        Some(row) if at > 0 => row.time,
+                        _ => i64::MIN,
+                    },
+                    mode: program.stated,
+                });
+                resolved.programs = stated.collect();
+            }
+            let modes = self.modes(programs, &calls, &is_twin);
             (is_twin, modes)
         });
         let mut thread = ThreadCalls::new(self, rows.len(), &mut resolved);

@@ -68,10 +68,11 @@ impl Calls {
         ends.map(|(row, _)| *row).collect()
     }
 
-    /// Returns the programs that a thread ran: each lasts from the return of one `execve` to the return of the next.
-    pub(super) fn programs(&self, calls: &[Row]) -> Vec<Program> {
+    /// Returns the programs that a thread ran: each lasts from the return of one `execve` to the return of the next. The
+    /// first has the table `inherited`, unless its own end shows another.
+    pub(super) fn programs(&self, calls: &[Row], inherited: Option<Mode>) -> Vec<Program> {
         let mut programs = Vec::new();
-        let (mut first, mut stated) = (0, None);
+        let (mut first, mut stated) = (0, inherited);
         let mut entered = None;
         for (at, call) in calls.iter().enumerate() {
             let raw = match self.kind(*call) {
@@ -106,12 +107,17 @@ impl Calls {
     }
 
     /// Returns, for each mark, the table that its number belongs to; `None` where nothing decides it.
-    pub(super) fn modes(&self, calls: &[Row], is_twin: &[bool]) -> Vec<Option<Mode>> {
+    pub(super) fn modes(
+        &self,
+        programs: Vec<Program>,
+        calls: &[Row],
+        is_twin: &[bool],
+    ) -> Vec<Option<Mode>> {
         let mut modes = vec![Some(Mode::Native); calls.len()];
         if self.native.compat().is_none() {
             return modes;
         }
-        for Program { calls: own, stated } in self.programs(calls) {
+        for Program { calls: own, stated } in programs {
             let mode = self.mode_of(&calls[own.clone()], &is_twin[own.clone()], stated);
             modes[own].fill(mode);
         }

@@ -76,7 +76,7 @@ impl Raw {
 
 /// The table that a thread's raw calls are numbered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(in super::super) enum Mode {
     Native,
     Compat,
 }

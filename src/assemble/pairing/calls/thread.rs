@@ -1,6 +1,7 @@
 //! The calls of one thread: which marks pair, in order of time.
 
 use super::super::row::{COMPAT, END, OVER, Row};
+use super::inherited::Stated;
 use super::table::{Calls, Kind, Mode, Raw};
 use crate::event::kernel::ANY_KEY;
 
@@ -13,6 +14,8 @@ pub(in super::super) struct Resolved {
     pub undecided: u64,
     /// Whether some labels have [`COMPAT`].
     pub has_compat: bool,
+    /// The thread's programs, if one of them is a 32-bit program.
+    pub programs: Vec<Stated>,
 }
 
 /// The open call of a thread.

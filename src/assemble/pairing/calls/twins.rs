@@ -89,7 +89,7 @@ impl Calls {
             .copied()
             .filter(|row| self.is_call(*row))
             .collect();
-        let programs = self.programs(&calls).into_iter();
+        let programs = self.programs(&calls, None).into_iter();
         let votes = programs.map(|program| self.votes_of_program(&calls, program.calls));
         votes.fold(Votes::default(), Votes::and)
     }

@@ -485,6 +485,8 @@ impl<'a> Emitter<'a> {
             Recipe::Fork | Recipe::NewTask | Recipe::Exec | Recipe::Exit | Recipe::Rename => {
                 self.life(now, recipe, info)
             }
+            Recipe::Migrate => self.migrated(now, info),
+            Recipe::Ran => self.ran(now, info),
             Recipe::Plain | Recipe::Print => Some(()),
         };
         if done.is_none() {

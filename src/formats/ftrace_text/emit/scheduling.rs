@@ -4,7 +4,8 @@ use super::{Emitter, NAMES, Now};
 use crate::base::Maybe;
 use crate::base::lines::Line;
 use crate::event::{
-    ForkSort, Interrupt, Life, LifeRow, Role, Switch, SwitchContent, ThreadKey, Wakeup, WakeupSort,
+    ForkSort, Interrupt, Life, LifeRow, Migration, Role, Sighted, Switch, SwitchContent, ThreadKey,
+    Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
@@ -56,6 +57,28 @@ impl<'a> Emitter<'a> {
             interrupt,
         });
         self.name(now, task.pid, task.comm);
+        Some(())
+    }
+
+    pub(super) fn migrated(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
+        let row = Migration {
+            event: now.event,
+            thread: ThreadKey(pid(info, b"pid")?),
+            from_cpu: pid(info, b"orig_cpu")?,
+            to_cpu: pid(info, b"dest_cpu")?,
+        };
+        let lane = self.lanes.get_mut(now.lane)?;
+        lane.columns.migrations.push(row);
+        Some(())
+    }
+
+    pub(super) fn ran(&mut self, now: &Now, info: &'a [u8]) -> Option<()> {
+        let thread = ThreadKey(pid(info, b"pid")?);
+        if now.thread != Some(thread) {
+            let event = now.event;
+            let lane = self.lanes.get_mut(now.lane)?;
+            lane.columns.sighted.push(Sighted { event, thread });
+        }
         Some(())
     }
 

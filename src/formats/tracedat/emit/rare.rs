@@ -6,8 +6,8 @@ use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
 use crate::event::kernel::{AsyncPair, Counter, OWN_CPU, PairEnd};
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, ForkSort, Label, Life, Mark, MarkOp, RequestRow, Sample,
-    Series, SeriesScope, SliceKind, Stated, ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, ForkSort, Label, Life, Mark, MarkOp, Migration, RequestRow,
+    Sample, Series, SeriesScope, Sighted, SliceKind, Stated, ThreadKey,
 };
 use crate::formats::tracedat::recipe::{Recipe, hash_text};
 
@@ -157,6 +157,21 @@ impl PartPass<'_> {
                     .and_then(|field| field.data(payload, endian));
                 let program = self.columns.strings.intern(program.map_or(b"", until_nul));
                 self.live(event, Life::exec(thread, program, caller));
+            }
+            Recipe::Ran { pid } => {
+                let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                if own != Some(thread) {
+                    self.columns.sighted.push(Sighted { event, thread });
+                }
+            }
+            Recipe::Migrate { pid, from, to } => {
+                let row = Migration {
+                    event,
+                    thread: ThreadKey(pid.read::<E>(payload)? as u32),
+                    from_cpu: from.read::<E>(payload)? as u32,
+                    to_cpu: to.read::<E>(payload)? as u32,
+                };
+                self.columns.migrations.push(row);
             }
             Recipe::Exit { pid } => {
                 let thread = ThreadKey(pid.read::<E>(payload)? as u32);

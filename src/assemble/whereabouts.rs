@@ -1,0 +1,203 @@
+//! CPUs to which threads were sent: a thread may have run there, although none of its own events is from there.
+//!
+//! ```text
+//! sched_waking: target_cpu=0           where it ran last
+//! sched_migrate_task: orig_cpu=0 dest_cpu=1
+//! sched_wakeup: target_cpu=1           where it is put on a run queue
+//! ```
+//!
+//! Kept only for CPUs whose events may be missing: events were lost there, or the CPU was not recorded at all
+//! (`tracing_cpumask`, one file of `per_cpu`). A CPU counts as not recorded if no event is from it, although a thread
+//! was put on its run queue twice: it ran there in between.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::losses::Losses;
+use super::recorded::{Part, Recorded};
+use super::rows::SchedulingRows;
+use crate::event::{Migration, ThreadKey, Wakeup, WakeupSort};
+use crate::trace::{CpuId, ThreadId};
+
+/// A CPU whose events may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Doubtful {
+    /// Events were lost on it.
+    Lossy(CpuId),
+    /// No event is from it; its number.
+    Unrecorded(u32),
+}
+
+/// A thread was sent to a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Sent {
+    /// When, in ns.
+    time: i64,
+    cpu: Doubtful,
+    how: How,
+}
+
+/// What was said of a thread and a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum How {
+    /// It ran there before, or is taken off its run queue.
+    WasThere,
+    /// It was put on the CPU's run queue.
+    Queued,
+}
+
+/// The CPUs with missing events to which each thread was sent.
+#[derive(Debug, Default)]
+pub(crate) struct Whereabouts {
+    /// By thread, in order of time.
+    of: FxHashMap<u32, Vec<Sent>>,
+    /// The numbers of CPUs that were not recorded, sorted.
+    unrecorded: Vec<u32>,
+}
+
+/// What is missing in the recording.
+#[derive(Clone, Copy)]
+pub(crate) struct Missing<'a> {
+    /// When events were lost.
+    pub losses: &'a Losses,
+    /// Where threads were sent where events are missing.
+    pub whereabouts: &'a Whereabouts,
+}
+
+impl Whereabouts {
+    /// Returns where the threads of these rows were sent.
+    #[must_use]
+    pub(crate) fn new(rows: &SchedulingRows, recorded: &Recorded, losses: &Losses) -> Whereabouts {
+        let parts = recorded.parts.par_iter().enumerate();
+        let found: Vec<Vec<(u32, Sent)>> = parts
+            .map(|(at, part)| {
+                let mut gather = Gather {
+                    recorded,
+                    losses,
+                    part,
+                    found: Vec::new(),
+                };
+                rows.wakeups[at].iter().for_each(|row| gather.wakeup(row));
+                rows.migrations[at]
+                    .iter()
+                    .for_each(|row| gather.migration(row));
+                gather.found
+            })
+            .collect();
+        let mut of: FxHashMap<u32, Vec<Sent>> = FxHashMap::default();
+        for (thread, sent) in found.into_iter().flatten() {
+            of.entry(thread).or_default().push(sent);
+        }
+        let mut unrecorded: Vec<u32> = Vec::new();
+        for sent in of.values_mut() {
+            sent.sort_unstable();
+            sent.dedup();
+            unrecorded.extend(visited(sent));
+        }
+        unrecorded.sort_unstable();
+        unrecorded.dedup();
+        let is_missing = |sent: &Sent| match sent.cpu {
+            Doubtful::Lossy(_) => true,
+            Doubtful::Unrecorded(cpu) => unrecorded.binary_search(&cpu).is_ok(),
+        };
+        of.retain(|_, sent| {
+            sent.retain(is_missing);
+            !sent.is_empty()
+        });
+        Whereabouts { of, unrecorded }
+    }
+
+    /// Returns the numbers of CPUs that were not recorded, although threads ran there.
+    #[must_use]
+    pub(crate) fn unrecorded(&self) -> &[u32] {
+        &self.unrecorded
+    }
+
+    /// Returns whether no thread was sent to a CPU whose events are missing.
+    #[must_use]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.of.is_empty()
+    }
+
+    /// Returns the time from which events of a thread may be lost between two times, on a CPU to which it was sent
+    /// meanwhile; at least `from`. `None` if there is no such CPU.
+    #[must_use]
+    pub(crate) fn first_lost(
+        &self,
+        losses: &Losses,
+        thread: ThreadId,
+        from: i64,
+        until: i64,
+    ) -> Option<i64> {
+        let sent = self.of.get(&thread.0)?;
+        let first = sent.partition_point(|sent| sent.time < from);
+        let meanwhile = sent[first..]
+            .iter()
+            .take_while(|sent| sent.time <= until && from < until);
+        let lost = meanwhile.filter_map(|sent| match sent.cpu {
+            Doubtful::Lossy(cpu) => losses.first_on(cpu, from, until),
+            Doubtful::Unrecorded(_) => Some(from),
+        });
+        lost.min()
+    }
+}
+
+/// Returns the CPUs without events on whose run queues a thread was put at two times.
+fn visited(sent: &[Sent]) -> impl Iterator<Item = u32> {
+    let queued = sent.iter().filter(|sent| sent.how == How::Queued);
+    let mut seen: FxHashMap<u32, i64> = FxHashMap::default();
+    queued.filter_map(move |sent| match sent.cpu {
+        Doubtful::Unrecorded(cpu) => {
+            let first = *seen.entry(cpu).or_insert(sent.time);
+            (first < sent.time).then_some(cpu)
+        }
+        Doubtful::Lossy(_) => None,
+    })
+}
+
+/// Gathers where the threads of a part were sent.
+struct Gather<'a> {
+    recorded: &'a Recorded,
+    losses: &'a Losses,
+    part: &'a Part,
+    found: Vec<(u32, Sent)>,
+}
+
+impl Gather<'_> {
+    fn wakeup(&mut self, row: &Wakeup) {
+        if let Some(cpu) = row.target_cpu.get() {
+            let how = match row.sort {
+                WakeupSort::Waking => How::WasThere,
+                WakeupSort::Wakeup | WakeupSort::New => How::Queued,
+            };
+            self.sent(row.event, row.thread, cpu, how);
+        }
+    }
+
+    fn migration(&mut self, row: &Migration) {
+        self.sent(row.event, row.thread, row.from_cpu, How::WasThere);
+        self.sent(row.event, row.thread, row.to_cpu, How::Queued);
+    }
+
+    fn sent(&mut self, event: u32, thread: ThreadKey, number: u32, how: How) {
+        let Some(cpu) = self.doubtful(number) else {
+            return;
+        };
+        let time = self.recorded.time(self.part, event);
+        let thread = self.recorded.events.threads.at(thread, time);
+        let time = time.0;
+        self.found.extend(thread.map(|thread| {
+            let sent = Sent { time, cpu, how };
+            (thread.0, sent)
+        }));
+    }
+
+    /// Returns the CPU with a number, if its events may be missing.
+    fn doubtful(&self, number: u32) -> Option<Doubtful> {
+        let cpu = self.recorded.cpu_id(number);
+        match cpu.filter(|cpu| self.losses.first_event_of(*cpu).is_some()) {
+            Some(cpu) => (self.losses.are_some_on(cpu)).then_some(Doubtful::Lossy(cpu)),
+            None => (self.losses.has_cpus()).then_some(Doubtful::Unrecorded(number)),
+        }
+    }
+}
