@@ -146,10 +146,10 @@ impl Palette {
         hsl(hue, 0.75, if self.is_dark { 0.62 } else { 0.40 })
     }
 
-    /// Returns the colour of a state during which events were lost: halfway to the colour of gaps.
+    /// Returns the colour of a state during which events were lost: a little like that of gaps.
     #[must_use]
     pub(crate) fn doubtful(&self, state: Color32) -> Color32 {
-        state.lerp_to_gamma(self.gap, 0.5)
+        state.lerp_to_gamma(self.gap, 0.25)
     }
 
     /// Returns the colour of a thread that events name on a CPU without recorded runs, so that it may not have run all

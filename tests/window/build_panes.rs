@@ -296,7 +296,7 @@ fn in_a_narrow_dock_the_tables_of_a_build_stand_below_each_other_or_one_at_a_tim
     let mut window = lua();
     act(&mut window, Action::OpenPane(PaneKind::Build));
     // Headings sort their table.
-    let why = "Sort by Why after the one above";
+    let why = "Sort by Why";
     window.set_size(egui::vec2(427.0, 1600.0));
     settle(&mut window);
     let chain = window.get_by_label(why).rect();

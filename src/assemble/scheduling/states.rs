@@ -173,6 +173,8 @@ pub(super) fn build_states(
                     ThreadState::Running => row.notes,
                     // A wait was already checked against losses.
                     ThreadState::Runnable if row.notes.is_woken() => row.notes,
+                    // It never runs again.
+                    ThreadState::Zombie | ThreadState::Dead => row.notes,
                     _ if facts.spans_loss(row, end) => row.notes.with_loss(),
                     _ => row.notes,
                 };

@@ -444,11 +444,11 @@ fn chain_columns() -> Vec<PaneColumn> {
     let after =
         |index: usize, def, width: f32| PaneColumn::after(&CRITICAL_CHAIN, index, def, width);
     vec![
-        of("ts", 106.0).titled("Start"),
+        of("ts", 100.0).titled("Start"),
         of("own", 74.0).titled("Time"),
-        of("share", 52.0),
+        of("share", 48.0),
         after(0, PROCESS_IN_FULL, 110.0),
-        after(1, WHY, 150.0),
+        after(1, WHY, 116.0).titled("Why"),
         of("args", 200.0).growing(),
     ]
 }
