@@ -64,7 +64,7 @@ pub(crate) struct Found {
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
     /// returned.
-    pub superseded: FxHashSet<u32>,
+    pub superseded: FxHashSet<ThreadKey>,
     /// Number of lines.
     pub line_count: u64,
     /// Number of the line where the table of `strace -C` starts.
@@ -108,7 +108,7 @@ pub struct State {
     first_pid: Option<u32>,
     has_ends: bool,
     killed: FxHashSet<Caller>,
-    superseded: FxHashSet<u32>,
+    superseded: FxHashSet<Caller>,
     table_line: Option<u64>,
 }
 
@@ -238,18 +238,20 @@ impl State {
     ) -> Found {
         self.forks.sort_unstable();
         let lone = Caller::of(file_pid.or(self.first_pid).or_else(own_pid)).key();
-        let killed = self.killed.into_iter();
+        let keys = |callers: FxHashSet<Caller>| -> FxHashSet<ThreadKey> {
+            let keys = callers.into_iter();
+            keys.map(|caller| caller.pid().map_or(lone, ThreadKey))
+                .collect()
+        };
         Found {
             forks: self.forks,
             births: self.births,
             halves: Halves::new(self.rests),
             lone,
             has_ends: self.has_ends,
-            killed: killed
-                .map(|caller| caller.pid().map_or(lone, ThreadKey))
-                .collect(),
+            killed: keys(self.killed),
             is_of_one: self.first_pid.is_none(),
-            superseded: self.superseded,
+            superseded: keys(self.superseded),
             line_count: self.now.first_line - 1,
             table_line: self.table_line,
             shift: 0,

@@ -183,6 +183,20 @@ pub(crate) fn continues_call(body: &[u8]) -> bool {
         && call_name(body).is_none()
 }
 
+/// Returns whether a line without columns, after a line for which [`is_cut_short`] is true and which is not the rest of
+/// its call, may be further output of the traced program.
+#[must_use]
+pub(crate) fn is_output(line: &TextLine<'_>) -> bool {
+    let body = line.body;
+    line.message.is_none()
+        && !body.starts_with(b"--- ")
+        && !body.starts_with(b"+++ ")
+        && !body.starts_with(b"<... ")
+        && !body.starts_with(b"strace: ")
+        && !matches!(body.trim_ascii_start().first(), Some(b'>' | b'|'))
+        && call_name(body).is_none()
+}
+
 /// Returns the pid in `strace: Process 7 attached`.
 #[must_use]
 pub(crate) fn attached(message: &[u8]) -> Option<u32> {

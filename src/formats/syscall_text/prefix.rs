@@ -35,7 +35,7 @@ pub(crate) struct TextLine<'a> {
     pub pid: Option<u32>,
     /// Thread name after the pid (strace's `-Y`).
     pub comm: Option<&'a [u8]>,
-    /// A message that strace printed in the middle of the line, and which ends the line (on a terminal).
+    /// What was printed in the middle of the line and ends it: a message of strace, or the program's own output.
     pub message: Option<&'a [u8]>,
     /// Time in the line.
     pub time: Option<RawTime>,
@@ -130,6 +130,104 @@ fn comm(after: &[u8]) -> (Option<&[u8]>, &[u8]) {
 }
 
 fn split_strace(line: &[u8]) -> TextLine<'_> {
+    let mut parsed = strace_columns(line);
+    if parsed.message.is_none()
+        && let Some((call, output)) = split_output(parsed.body)
+    {
+        (parsed.body, parsed.message) = (call, Some(output));
+    }
+    parsed
+}
+
+/// Splits off what the traced program itself wrote, if its output goes to the same file as strace's: `write(1, "hello\n",
+/// 6hello`. The call continues in the line after its output, without columns.
+fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let file = body.strip_prefix(b"write(")?;
+    if !matches!(file.first(), Some(b'1' | b'2')) {
+        return None;
+    }
+    let start = memchr::memmem::find(file, b", \"")?;
+    let text = file.get(start + 3..)?;
+    let written = written_line(text)?;
+    let after = text.get(written.until..)?;
+    let after = after.strip_prefix(b"...").unwrap_or(after);
+    let digits = after.strip_prefix(b", ")?;
+    let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    let output = digits.get(count..)?;
+    // Of a string that strace cut, only the start of the line is known.
+    let is_output = match written.is_whole {
+        true => output == written.line,
+        false => output.starts_with(&written.line),
+    };
+    let call = body.get(..body.len() - output.len())?;
+    (count > 0 && is_output).then_some((call, output))
+}
+
+/// The first line of a quoted string.
+struct WrittenLine {
+    line: Vec<u8>,
+    /// Whether its end is in the string.
+    is_whole: bool,
+    /// The index after the closing quote.
+    until: usize,
+}
+
+/// The most bytes of a string that are compared with the program's output.
+const MOST_OUTPUT: usize = 4096;
+
+/// Returns the first line of a string, whose escapes are those of strace; `text` starts after the opening quote.
+fn written_line(text: &[u8]) -> Option<WrittenLine> {
+    let mut line = Vec::new();
+    let mut is_whole = false;
+    let mut at = 0;
+    loop {
+        let byte = *text.get(at).filter(|_| at < MOST_OUTPUT)?;
+        at += 1;
+        let byte = match byte {
+            b'"' => {
+                let until = at;
+                return Some(WrittenLine {
+                    line,
+                    is_whole,
+                    until,
+                });
+            }
+            b'\\' => {
+                let escaped = *text.get(at)?;
+                at += 1;
+                match escaped {
+                    b'n' => b'\n',
+                    b't' => b'\t',
+                    b'r' => b'\r',
+                    b'v' => 0x0b,
+                    b'f' => 0x0c,
+                    b'0'..=b'7' => {
+                        let more = text.get(at..)?.iter().take(2);
+                        let more = more.take_while(|b| matches!(b, b'0'..=b'7'));
+                        let digits = more.fold((u32::from(escaped - b'0'), 0), |sum, digit| {
+                            (sum.0 * 8 + u32::from(digit - b'0'), sum.1 + 1)
+                        });
+                        at += digits.1;
+                        digits.0 as u8
+                    }
+                    b'x' => {
+                        let digits = std::str::from_utf8(text.get(at..at + 2)?).ok()?;
+                        at += 2;
+                        u8::from_str_radix(digits, 16).ok()?
+                    }
+                    other => other,
+                }
+            }
+            byte => byte,
+        };
+        is_whole |= byte == b'\n';
+        if !is_whole {
+            line.push(byte);
+        }
+    }
+}
+
+fn strace_columns(line: &[u8]) -> TextLine<'_> {
     let (line, message) = split_message(line);
     let mut parsed = TextLine {
         pid: None,

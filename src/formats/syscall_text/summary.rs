@@ -9,7 +9,7 @@ use super::durations::{end_of, took_alone};
 use super::forks::{LateFork, fork_result, is_fork, whole_fork};
 use super::halves::Half;
 use super::head::{Caller, Head};
-use super::line::{Banner, Body, attached, classify, continues_call, is_cut_short};
+use super::line::{Banner, Body, attached, classify, continues_call, is_cut_short, is_output};
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
 use crate::base::lines::lines;
@@ -47,7 +47,7 @@ pub struct Summary {
     /// Callers that lines report as killed.
     pub killed: FxHashSet<Caller>,
     /// Leaders that another thread replaced by execve.
-    pub superseded: Vec<u32>,
+    pub superseded: Vec<Caller>,
     /// Forks of calls that began before this part: (parent, child).
     pub early_forks: Vec<(Caller, u32)>,
     /// Pids that start in this part with a banner (MINIX).
@@ -189,6 +189,10 @@ impl Summary {
             if continues_call(line.body) {
                 return self.broken_rest(line.body, owner, place, clock);
             }
+            if is_output(line) {
+                self.broken = Some(owner);
+                return;
+            }
         }
         // Only lines of these forms are needed; other lines are not classified, to save time.
         let is_of_interest = match dialect {
@@ -257,9 +261,11 @@ impl Summary {
                     self.first_pid = Some(pid);
                 }
             }
+            // In a file of its own the leader has no pid: the call is in the thread's file.
+            (Body::Superseded(_), None) => self.superseded.push(Caller::Lone),
             (Body::Superseded(old), Some(pid)) => {
                 self.owners.end(old);
-                self.superseded.push(pid);
+                self.superseded.push(Caller::Pid(pid));
                 match self.open.remove(&Caller::Pid(old)) {
                     Some(begun) => {
                         self.open.insert(Caller::Pid(pid), begun);

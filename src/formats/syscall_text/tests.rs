@@ -270,8 +270,11 @@ fn in_files_of_their_own_the_thread_says_what_its_leader_runs() {
     let (_, columns) = read(text, Dialect::Strace);
     // The end of thread 10's call, and of the thread.
     assert_eq!(ends(&columns, MarkOp::End), 1);
-    let is_gone = |life: &Life| matches!(life, Life::Exit { thread, .. } if thread.0 == 10);
-    assert!(columns.lives.iter().any(|row| is_gone(&row.life)));
+    let gone = columns.lives.iter().filter_map(|row| match row.life {
+        Life::Exit { thread, .. } => Some(thread),
+        _ => None,
+    });
+    assert_eq!(gone.collect::<Vec<_>>(), [ThreadKey(10)]);
     assert_eq!(columns.diagnostics.rows().len(), 0);
 }
 
@@ -508,4 +511,25 @@ fn opening_reads_no_lines_and_reading_can_be_cancelled() {
     assert!(recording.read_whole(&job).is_err());
     let gathered = recording.read_whole(&Job::default()).unwrap();
     assert!(lines(&gathered.info));
+}
+
+#[test]
+fn output_of_the_program_in_the_same_file_breaks_no_call() {
+    let text = "9 1795.1 write(1, \"hel\\tlo\\n\", 7hel\tlo\n) = 7 <0.2>\n\
+        9 1795.4 write(2</dev/pts/0>, \"a\\n\\303\\244\\n\", 5a\n\u{e4}\n) = 5\n\
+        9 1795.5 write(1, \"cut of\"..., 100cut of a longer one\n) = 100\n\
+        9 1795.6 write(1, \"\\n\", 1\n) = 1\n\
+        9 1795.7 close(1) = 0\n";
+    let (reader, columns) = read(text, Dialect::Strace);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+    assert_eq!(ends(&columns, MarkOp::Begin), 4);
+    assert_eq!(ends(&columns, MarkOp::End), 4);
+    let detail = describe(&reader, &columns, 0);
+    let fields: Vec<String> = detail.fields.iter().map(|field| field.text()).collect();
+    assert!(fields.iter().any(|field| field == "7"), "{fields:?}");
+    // Something else is no output of this call.
+    let text = "9 1795.1 write(1, \"hello\\n\", 6world\n9 1795.2 close(1) = 0\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(ends(&columns, MarkOp::Begin), 0);
+    assert_eq!(columns.diagnostics.rows().len(), 1);
 }

@@ -188,7 +188,7 @@ impl<'a> Emitter<'a> {
     fn died(&mut self, event: u32, thread: ThreadKey) {
         let found = self.found;
         let is_reported = found.has_ends || found.killed.contains(&thread);
-        if !is_reported && !found.superseded.contains(&thread.0) {
+        if !is_reported && !found.superseded.contains(&thread) {
             self.end(event, thread, None, None);
         }
     }

@@ -18,7 +18,7 @@ use super::durations::took_alone;
 use super::fold::{Found, PartStart};
 use super::forks::LateFork;
 use super::head::{Caller, Head};
-use super::line::{Body, attached, classify, continues_call};
+use super::line::{Body, attached, classify, continues_call, is_output};
 use super::owners::Owners;
 use super::prefix::split_prefix;
 use super::times::split_duration;
@@ -181,6 +181,13 @@ impl<'a> Emitter<'a> {
                 self.broken = Some(owner);
             } else if continues_call(prefix.body) {
                 return self.broken_rest(line, time, ThreadKey(owner));
+            } else if is_output(&prefix) {
+                self.broken = Some(owner);
+                let kind = self.kind(TEXT, b"output");
+                self.out
+                    .events
+                    .push(time, line.offset, kind, ThreadKey(owner));
+                return;
             }
         }
         let body = classify(&prefix, dialect);
