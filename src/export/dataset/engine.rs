@@ -43,8 +43,12 @@ impl std::fmt::Display for EngineError {
     }
 }
 
-const PYTHON: &str =
-    "import duckdb, sys; duckdb.connect().execute(open(sys.argv[1], encoding='utf-8').read())";
+/// Runs the file of its first argument, then the statements of its second.
+const PYTHON: &str = "import duckdb, sys; it = duckdb.connect(); \
+     it.execute(open(sys.argv[1], encoding='utf-8').read()); it.execute(sys.argv[2])";
+
+/// The most bytes of an argument of a program (Linux: 128 KiB with its end).
+const MOST_STATEMENTS: usize = 100_000;
 
 impl Engine {
     /// Returns the engine that is installed.
@@ -61,35 +65,45 @@ impl Engine {
         runs("python3", &["-c", "import duckdb"]).then_some(Engine::Python)
     }
 
-    fn command(self, script: &Path) -> Command {
+    fn command(self, prelude: &Path, statements: &str) -> Command {
         match self {
             Engine::Command => {
                 let mut command = Command::new("duckdb");
-                let nothing = if cfg!(windows) { "NUL" } else { "/dev/null" };
-                // DuckDB would otherwise read the user's settings, which could print lines into the answer.
-                command.args(["-init", nothing, "-batch", "-bail", ":memory:", "-f"]);
-                command.arg(script);
+                // Instead of the user's settings, which could print lines into the answer. Statements come as an argument:
+                // in a file, a line that begins with a dot would be a command of the shell, such as `.shell`.
+                command.arg("-init").arg(prelude);
+                command.args(["-batch", "-bail", ":memory:", "-c", statements]);
                 command
             }
             Engine::Python => {
                 let mut command = Command::new("python3");
-                command.args([OsStr::new("-c"), OsStr::new(PYTHON), script.as_os_str()]);
+                command.args([OsStr::new("-c"), OsStr::new(PYTHON), prelude.as_os_str()]);
+                command.arg(statements);
                 command
             }
         }
     }
 
-    /// Runs the statements of a file in `folder`.
+    /// Runs statements after those of `prelude`, which are ours; files of the run are in `folder`.
     ///
     /// # Errors
     /// See [`EngineError`].
-    pub(crate) fn run(self, folder: &Path, statements: &str, job: &Job) -> Result<(), EngineError> {
+    pub(crate) fn run(
+        self,
+        folder: &Path,
+        prelude: &str,
+        statements: &str,
+        job: &Job,
+    ) -> Result<(), EngineError> {
         let io = |error: std::io::Error| EngineError::Refused(error.to_string());
-        let script = folder.join("script.sql");
-        std::fs::write(&script, statements).map_err(io)?;
+        if statements.len() > MOST_STATEMENTS {
+            return Err(EngineError::Refused("the question is too long".to_owned()));
+        }
+        let script = folder.join("prelude.sql");
+        std::fs::write(&script, prelude).map_err(io)?;
         // The output goes to a file: a pipe that is not read could fill up.
         let said = folder.join("said");
-        let mut command = self.command(&script);
+        let mut command = self.command(&script, statements);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(File::create(&said).map_err(io)?);
         let mut child = command.spawn().map_err(io)?;
@@ -122,6 +136,8 @@ fn what_it_said(path: &PathBuf) -> String {
         .rfind("Error: ")
         .map_or(0, |at| said[..at].rfind('\n').map_or(0, |line| line + 1));
     let said = said[start..].trim();
+    // The command resets its colour there, even where its output is no terminal.
+    let said = said.strip_prefix("\u{1b}[00m").unwrap_or(said);
     match said
         .strip_prefix("_duckdb.")
         .or(said.strip_prefix("duckdb."))

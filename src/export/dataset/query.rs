@@ -85,6 +85,8 @@ pub(crate) enum QueryError {
     Io(std::io::Error),
     /// The trace was read from standard input, which cannot be read again.
     NoFile,
+    /// The question may be more than one statement.
+    NotOne,
 }
 
 impl std::fmt::Display for QueryError {
@@ -93,6 +95,9 @@ impl std::fmt::Display for QueryError {
             QueryError::Engine(error) => error.fmt(f),
             QueryError::Set(error) => error.fmt(f),
             QueryError::Io(error) => error.fmt(f),
+            QueryError::NotOne => {
+                f.write_str("a question is one SELECT statement: it cannot contain ';'")
+            }
             QueryError::NoFile => f.write_str(
                 "the trace was read from standard input: save it to a file and open that",
             ),
@@ -156,6 +161,9 @@ impl DataSet {
         let folder = tempfile::tempdir()?;
         let views = self.views(Dialect::DuckDb)?;
         let question = bare(question);
+        if question.contains(';') {
+            return Err(QueryError::NotOne);
+        }
         let format = rows.rsplit('.').next().unwrap_or_default();
         let path = |name: &str| {
             folder
@@ -164,16 +172,25 @@ impl DataSet {
                 .to_string_lossy()
                 .replace('\'', "''")
         };
+        // A session may bring a question along: it reads the data set, and nothing else.
+        let prelude = format!(
+            "SET allowed_directories = ['{}/', '{}/'];\nSET temp_directory = '{}';\n\
+             SET enable_external_access = false;\n{views}",
+            self.text_path(self.folder())?.replace('\'', "''"),
+            folder.path().to_string_lossy().replace('\'', "''"),
+            path("spilled"),
+        );
         // The question is on lines of its own, so that a comment at its end does not comment out the rest.
+        // (The command changes settings of its own between the two.)
         let statements = format!(
-            "{views}CREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
+            "SET lock_configuration = true;\nCREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
              COPY (SELECT column_name AS name, data_type AS type FROM duckdb_columns() \
              WHERE table_name = 'threadline_answer' ORDER BY column_index) TO '{}' (FORMAT json);\n\
              COPY (SELECT {select} FROM threadline_answer) TO '{}' (FORMAT {format});\n",
             path("columns.json"),
             path(rows)
         );
-        let ran = engine.run(folder.path(), &statements, job);
+        let ran = engine.run(folder.path(), &prelude, &statements, job);
         ran.map_err(QueryError::Engine)?;
         let mut columns = Vec::new();
         for line in BufReader::new(File::open(folder.path().join("columns.json"))?).lines() {
@@ -422,8 +439,8 @@ pub const PREPARED: &[Prepared] = &[
     Prepared {
         name: "time-by-name",
         about: "Where the time goes: count, total and own time of each name of slices",
-        sql: "SELECT name, count(*) AS count, CAST(sum(dur) AS BIGINT) AS total,\n\
-              CAST(sum(self_dur) AS BIGINT) AS own, max(dur) AS longest\n\
+        sql: "SELECT name, count(dur) AS count, count(*) - count(dur) AS unfinished,\n\
+              CAST(sum(dur) AS BIGINT) AS total, CAST(sum(self_dur) AS BIGINT) AS own, max(dur) AS longest\n\
               FROM slice GROUP BY name ORDER BY total DESC NULLS LAST, name LIMIT 50",
     },
     Prepared {
@@ -443,7 +460,8 @@ pub const PREPARED: &[Prepared] = &[
     Prepared {
         name: "states",
         about: "How long each thread ran, waited for a CPU, slept and waited for disks",
-        sql: "SELECT t.tid, t.name, s.state, count(*) AS count, CAST(sum(s.dur) AS BIGINT) AS total\n\
+        sql: "SELECT t.tid, t.name, s.state, count(s.dur) AS count, count(*) - count(s.dur) AS unfinished,\n\
+              CAST(sum(s.dur) AS BIGINT) AS total\n\
               FROM thread_state s JOIN thread t USING (trace_id, utid)\n\
               GROUP BY ALL ORDER BY total DESC NULLS LAST, t.tid, s.state",
     },

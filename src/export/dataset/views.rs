@@ -64,7 +64,7 @@ impl DataSet {
         })
     }
 
-    fn text_path(&self, path: &std::path::Path) -> Result<String, SetError> {
+    pub(super) fn text_path(&self, path: &std::path::Path) -> Result<String, SetError> {
         let whole = path.canonicalize().map_err(at(path))?;
         let words = "engines need a path that is UTF-8";
         let error = || at(path)(std::io::Error::new(std::io::ErrorKind::InvalidInput, words));
