@@ -119,6 +119,24 @@ impl Whereabouts {
         self.of.is_empty()
     }
 
+    /// Returns whether a ready thread may have run between two times where events are missing: it was put on the run
+    /// queue of such a CPU, or taken from one on which it had been put meanwhile. (A wakeup also names the CPU on which
+    /// the thread ran before it slept, which says nothing about the wait.)
+    #[must_use]
+    pub(crate) fn may_have_run(
+        &self,
+        losses: &Losses,
+        thread: ThreadId,
+        from: i64,
+        until: i64,
+    ) -> bool {
+        let mut is_queued = false;
+        self.lost(losses, thread, from, until).any(|(sent, _)| {
+            is_queued |= sent.how == How::Queued;
+            is_queued
+        })
+    }
+
     /// Returns the time from which events of a thread may be lost between two times, on a CPU to which it was sent
     /// meanwhile; at least `from`. `None` if there is no such CPU.
     #[must_use]
@@ -129,16 +147,30 @@ impl Whereabouts {
         from: i64,
         until: i64,
     ) -> Option<i64> {
-        let sent = self.of.get(&thread.0)?;
+        let lost = self.lost(losses, thread, from, until);
+        lost.map(|(_, time)| time).min()
+    }
+
+    /// Returns where a thread was sent between two times, of CPUs whose events between these times are missing, and since
+    /// when they are.
+    fn lost(
+        &self,
+        losses: &Losses,
+        thread: ThreadId,
+        from: i64,
+        until: i64,
+    ) -> impl Iterator<Item = (&Sent, i64)> {
+        let sent = self.of.get(&thread.0).map_or(&[][..], Vec::as_slice);
         let first = sent.partition_point(|sent| sent.time < from);
-        let meanwhile = sent[first..]
-            .iter()
-            .take_while(|sent| sent.time <= until && from < until);
-        let lost = meanwhile.filter_map(|sent| match sent.cpu {
-            Doubtful::Lossy(cpu) => losses.first_on(cpu, from, until),
-            Doubtful::Unrecorded(_) => Some(from),
-        });
-        lost.min()
+        let meanwhile = sent[first..].iter();
+        let meanwhile = meanwhile.take_while(move |sent| sent.time <= until && from < until);
+        meanwhile.filter_map(move |sent| {
+            let since = match sent.cpu {
+                Doubtful::Lossy(cpu) => losses.first_on(cpu, from, until)?,
+                Doubtful::Unrecorded(_) => from,
+            };
+            Some((sent, since))
+        })
     }
 }
 

@@ -450,10 +450,8 @@ impl Pairer<'_> {
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.sort_by_key(|(family, _)| *family);
         for (family, stack) in stacks {
-            let last = match stack.open.is_empty() {
-                true => None,
-                false => self.last_mark(rows, family),
-            };
+            // A slice that is open still ends before its thread does anything else that is recorded as begin or end.
+            let last = rows.last().map(|row| row.event);
             let rules = family.rules();
             for open in stack.open {
                 let is_last = last == Some(self.drafts[open.draft as usize].begin);
@@ -463,18 +461,6 @@ impl Pairer<'_> {
                 }
             }
         }
-    }
-
-    /// Returns the event of the last mark that a slice of a family must last for to be open still: a function of a
-    /// program may do anything meanwhile but what its family records; other slices end before the thread does anything
-    /// else that is recorded as begin or end.
-    fn last_mark(&self, rows: &[Row], family: Family) -> Option<u32> {
-        let is_of_family = |row: &&Row| self.rule(row).family == family;
-        let last = match family {
-            Family::Uprobes => rows.iter().rev().find(is_of_family),
-            _ => rows.last(),
-        };
-        last.map(|row| row.event)
     }
 
     /// Closes a draft at the thread's end (`death`, in ns), or leaves it open to the trace's.

@@ -347,6 +347,11 @@ impl Walk<'_> {
         // even where the file states the same clock for both (trace-cmd 3.1.6 does).
         let lane = |event: Option<EventId>| event.map(|event| self.facts.events.lane_of(event));
         let is_later = now.start < change.time && lane(now.event()) == lane(change.event());
+        let is_of_another = change.to.partner().is_none();
+        if is_of_another && now.start == change.time {
+            // Another CPU's event: at one time, the thread may have run before its state began.
+            return;
+        }
         match now.state {
             _ if !is_later && self.woken_by.is_none() => {}
             ThreadState::Running | ThreadState::Unknown => {}
@@ -471,8 +476,7 @@ impl Walk<'_> {
             whereabouts,
         } = self.facts.missing;
         let since = self.made.rows.last().map_or(time, |now| now.start);
-        let lost = whereabouts.first_lost(losses, self.thread, since, time);
-        lost.is_some()
+        whereabouts.may_have_run(losses, self.thread, since, time)
     }
 
     /// Makes the last state unknown: only its begin is known.
