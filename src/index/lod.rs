@@ -10,6 +10,8 @@
 //! part. Sums of several items are exact in levels up to a width of one second; coarser levels count in larger units. An
 //! item that is an entry by itself, however long, has the duration of its span.
 
+use super::tally::Tally;
+
 /// Number of parts that the time of a row is divided into at most.
 pub(crate) const PARTS: usize = 6;
 /// Levels up to this shift have sums in ns: the durations in a bucket add up to less than two widths, which fit 32 bits.
@@ -56,7 +58,7 @@ pub trait Row {
 pub(crate) struct Entry {
     /// Index of the first item; the run ends at the `first` of the next entry.
     pub first: u32,
-    /// The label with the largest share of the time, found by a weighted majority vote (approximate).
+    /// The label with the largest share of the time, if that is more than a fifth (otherwise approximate).
     pub label: u32,
     /// Sum of the items' durations, in units of the level; not used if the entry is a single item.
     busy: u32,
@@ -329,8 +331,8 @@ impl Size {
 struct New {
     entry: Entry,
     parts: Parts,
-    /// The lead in the vote for the entry's label, in ns.
-    lead: f32,
+    /// How long its labels take.
+    tally: Tally,
     start: i64,
     length: i64,
     size: Size,
@@ -339,8 +341,8 @@ struct New {
 /// A level that is being built, or from which the next coarser one is built.
 struct DraftLevel {
     level: Level,
-    /// The winner's lead in the vote for each entry's label, in ns.
-    leads: Vec<f32>,
+    /// For each entry, how long its labels take.
+    tallies: Vec<Tally>,
     open_bucket: Option<i64>,
     has_parts: bool,
 }
@@ -356,7 +358,7 @@ impl DraftLevel {
                 lengths: Vec::with_capacity(count as usize),
                 parts: Vec::with_capacity(with_parts as usize),
             },
-            leads: Vec::with_capacity(count as usize),
+            tallies: Vec::with_capacity(count as usize),
             open_bucket: None,
             has_parts: row.has_parts(),
         }
@@ -368,7 +370,7 @@ impl DraftLevel {
         let New {
             entry,
             parts,
-            lead,
+            tally,
             start,
             length,
             size,
@@ -378,7 +380,7 @@ impl DraftLevel {
         let bucket = is_short.then_some(start >> level.shift);
         if is_short
             && bucket == self.open_bucket
-            && let (Some(open), Some(open_lead)) = (level.entries.last_mut(), self.leads.last_mut())
+            && let (Some(open), Some(all)) = (level.entries.last_mut(), self.tallies.last_mut())
             && let (Some(open_start), Some(open_length)) =
                 (level.starts.last(), level.lengths.last_mut())
         {
@@ -389,7 +391,8 @@ impl DraftLevel {
                 }
             }
             *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
-            vote(&mut open.label, open_lead, entry.label, lead.max(1.0));
+            all.add_all(&tally);
+            open.label = all.most();
             return;
         }
         self.open_bucket = bucket;
@@ -399,7 +402,7 @@ impl DraftLevel {
         if self.has_parts {
             level.parts.push(parts);
         }
-        self.leads.push(lead);
+        self.tallies.push(tally);
     }
 
     /// Adds an item of the row.
@@ -412,7 +415,7 @@ impl DraftLevel {
         self.push(New {
             entry,
             parts: parts_of(busy, row.part(label)),
-            lead: (length as f32).max(1.0),
+            tally: Tally::of(label, (length as f32).max(1.0)),
             start,
             length,
             size,
@@ -444,20 +447,6 @@ fn up_to_u32(length: i64) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Counts a vote of `weight` for a label. After all votes, the winner is the label with the largest weight, if its
-/// weight is more than half.
-#[inline]
-pub(crate) fn vote(winner: &mut u32, lead: &mut f32, label: u32, weight: f32) {
-    if *winner == label {
-        *lead += weight;
-    } else if *lead >= weight {
-        *lead -= weight;
-    } else {
-        *winner = label;
-        *lead = weight - *lead;
-    }
-}
-
 fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftLevel {
     let mut draft = DraftLevel::new(row, shift, count);
     let (fine, unit) = (unit_of(finer.level.shift), unit_of(shift));
@@ -466,7 +455,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftL
         true => in_units(i64::from(sum), unit - fine),
         false => sum,
     };
-    for (at, &lead) in finer.leads.iter().enumerate() {
+    for (at, &tally) in finer.tallies.iter().enumerate() {
         let Extent { start, end } = finer.level.extent(row, at);
         let length = end.saturating_sub(start);
         let pair = &finer.level.entries[at..at + 2];
@@ -490,7 +479,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftL
         draft.push(New {
             entry: Entry { first, label, busy },
             parts,
-            lead,
+            tally,
             start,
             length,
             size,

@@ -8,6 +8,7 @@ pub(crate) mod lod;
 pub(crate) mod lod_rows;
 pub(crate) mod overview;
 pub(crate) mod seen;
+pub(crate) mod tally;
 
 use std::sync::Arc;
 

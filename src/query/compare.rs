@@ -101,15 +101,15 @@ impl Side {
 impl CompareRow {
     /// Returns the absolute difference between the two sides.
     fn distance(&self, by: SortBy) -> u128 {
-        let certain = |side: &Option<Side>| side.map_or(0, |side| side.certain(by));
-        (certain(&self.right) - certain(&self.left)).unsigned_abs()
+        self.change(by).unsigned_abs()
     }
 
-    /// Returns the second side minus the first; a missing side counts as 0.
+    /// Returns the second side minus the first; a missing side counts as 0, and unfinished items with the time that they
+    /// certainly lasted.
     #[must_use]
     pub fn change(&self, by: SortBy) -> i128 {
-        let measure = |side: &Option<Side>| side.map_or(0, |side| side.measure(by));
-        measure(&self.right) - measure(&self.left)
+        let certain = |side: &Option<Side>| side.map_or(0, |side| side.certain(by));
+        certain(&self.right) - certain(&self.left)
     }
 }
 

@@ -88,6 +88,19 @@ fn a_row_of_an_answer_leads_to_its_place() {
             other => panic!("{other:?}"),
         }
     }
+    // A question may come with somebody else's session: it reads the tables and nothing else.
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out").to_string_lossy().into_owned();
+    let touch = format!("SELECT 1\n.shell touch {out}\n");
+    let copy = format!("SELECT 1; COPY (SELECT 1) TO '{out}'");
+    for question in [&touch, &copy, "SELECT * FROM read_text('/etc/hostname')"] {
+        ask(&mut window, question);
+        assert!(
+            window.query_by_label_contains("1 row, in").is_none(),
+            "{question}"
+        );
+        assert!(!std::path::Path::new(&out).exists(), "{question}");
+    }
     ask(&mut window, "SELECT nothing FROM nowhere");
     assert!(window.query_by_label_contains("nowhere").is_some());
 }

@@ -134,7 +134,8 @@ impl Timeline {
                 if let Some((left, right)) = across.edges(&block) {
                     let (shown, fill) = (across.shown(left, right), color(&block));
                     bars.add(left, shown, fill);
-                    if fading.is_open(&block) {
+                    // An end past the edge is not in view.
+                    if fading.is_open(&block) && block.end <= span.end.0 {
                         across.fade(&mut bars, left..=shown, fill, &fading);
                     }
                     if right - left >= NODE_FROM_POINTS {

@@ -1,7 +1,8 @@
 //! Joins items that are too thin to be drawn by themselves.
 
 use super::block::Block;
-use crate::index::lod::{PARTS, vote};
+use crate::index::lod::PARTS;
+use crate::index::tally::Tally;
 
 /// A stretch of neighbouring items while they are joined.
 #[derive(Clone, Copy)]
@@ -11,8 +12,8 @@ pub(crate) struct Piece {
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) times: [f32; PARTS],
-    pub(super) label: u32,
-    pub(super) lead: f32,
+    /// How long its labels take.
+    pub(super) tally: Tally,
 }
 
 impl Piece {
@@ -26,8 +27,7 @@ impl Piece {
             start: block.start,
             end: block.end,
             times: block.times,
-            label: block.label,
-            lead: busy.max(1.0),
+            tally: Tally::of(block.label, busy.max(1.0)),
         }
     }
 
@@ -39,14 +39,14 @@ impl Piece {
         for (time, more) in self.times.iter_mut().zip(next.times) {
             *time += more;
         }
-        vote(&mut self.label, &mut self.lead, next.label, next.lead);
+        self.tally.add_all(&next.tally);
     }
 
     /// Reduces the times to a part of the piece, from 0 to 1.
     #[inline]
     pub(crate) fn scale(&mut self, part: f32) {
         self.times = self.times.map(|time| time * part);
-        self.lead *= part;
+        self.tally = self.tally.scaled(part);
     }
 
     /// Returns the piece as a block in a row whose items begin at `base`.
@@ -55,7 +55,7 @@ impl Piece {
         Block {
             start: self.start,
             end: self.end,
-            label: self.label,
+            label: self.tally.most(),
             first: base + self.first,
             count: self.count,
             times: self.times,

@@ -7,7 +7,7 @@ use crate::index::lod_rows::{run_row, slice_row, state_row};
 use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, Trace};
 use std::ops::Range;
 
-/// Of a row, at most this many items are compared, the first in the span: the pointer asks in each frame.
+/// At most this many items are compared, the first of each row in the span: the pointer asks in each frame.
 const MOST: u32 = 20_000;
 
 /// Returns the slice of neighbouring rows with a label that takes most time in `span`.
@@ -26,7 +26,8 @@ pub fn longest_slice(
         .skip(rows.start as usize)
         .take(count);
     let of_row = |row| {
-        let (time, at) = longest(&slice_row(trace, row), label, span)?;
+        let most = (MOST as usize / count.max(1)).max(1) as u32;
+        let (time, at) = longest(&slice_row(trace, row), label, span, most)?;
         Some((time, row.slices.start + at))
     };
     let (_, id) = rows.filter_map(of_row).max_by_key(|(time, _)| *time)?;
@@ -36,7 +37,7 @@ pub fn longest_slice(
 /// Returns the run of a thread on a CPU that takes most time in `span`.
 #[must_use]
 pub fn longest_run(trace: &Trace, cpu: CpuId, thread: ThreadId, span: TimeSpan) -> Option<RunId> {
-    let (_, at) = longest(&run_row(trace, cpu), thread.0, span)?;
+    let (_, at) = longest(&run_row(trace, cpu), thread.0, span, MOST)?;
     Some(RunId(trace.runs.on(cpu).start + at))
 }
 
@@ -48,16 +49,16 @@ pub fn longest_state(
     state: u32,
     span: TimeSpan,
 ) -> Option<StateId> {
-    let (_, at) = longest(&state_row(trace, thread), state, span)?;
+    let (_, at) = longest(&state_row(trace, thread), state, span, MOST)?;
     Some(StateId(trace.states.of(thread).start + at))
 }
 
 /// Returns the time in `span` and the number of the first item that takes most of it.
-fn longest<R: Row>(row: &R, label: u32, span: TimeSpan) -> Option<(i64, u32)> {
+fn longest<R: Row>(row: &R, label: u32, span: TimeSpan, most: u32) -> Option<(i64, u32)> {
     let low = first_where(row.len() as usize, |at| {
         row.end(at as u32) > span.start.0 || row.start(at as u32) >= span.start.0
     }) as u32;
-    (low..row.len().min(low.saturating_add(MOST)))
+    (low..row.len().min(low.saturating_add(most)))
         .take_while(|&at| row.start(at) < span.end.0)
         .filter(|&at| row.label(at) == label)
         .map(|at| {

@@ -18,6 +18,7 @@ use crate::base::order::first_not;
 use crate::index::Index;
 use crate::index::lod::{Extent, Level, Lod, PARTS, Row};
 use crate::index::lod_rows::{InstantRow, run_row, slice_row, state_row};
+use crate::index::tally::Tally;
 use crate::query::jobs::Job;
 use crate::trace::slices::SliceRow;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
@@ -294,8 +295,7 @@ fn one_item<R: Row>(row: &R, item: u32, label: u32, extent: Extent) -> Piece {
         start: extent.start,
         end: extent.end,
         times,
-        label,
-        lead: busy.max(1.0),
+        tally: Tally::of(label, busy.max(1.0)),
     }
 }
 
@@ -310,8 +310,7 @@ fn entry_piece<R: Row>(row: &R, level: &Level, at: usize, count: u32, extent: Ex
         start: extent.start,
         end: extent.end,
         times,
-        label: entry.label,
-        lead: times.iter().sum::<f32>().max(1.0),
+        tally: Tally::of(entry.label, times.iter().sum::<f32>().max(1.0)),
     }
 }
 
@@ -348,8 +347,7 @@ fn walk_points<R: Row>(row: &R, span: TimeSpan, joiner: &mut Joiner<'_>) {
             start,
             end: row.end(after - 1),
             times: [0.0; PARTS],
-            label: row.label(at),
-            lead: 0.0,
+            tally: Tally::of(row.label(at), 0.0),
         });
         at = after;
     }

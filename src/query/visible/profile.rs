@@ -13,7 +13,8 @@ use super::buckets::Buckets;
 use super::slices;
 use crate::base::TimeSpan;
 use crate::index::Index;
-use crate::index::lod::{PARTS, vote};
+use crate::index::lod::PARTS;
+use crate::index::tally::Tally;
 use crate::trace::Trace;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -25,9 +26,8 @@ pub type ProfileNames = [Option<u32>; PARTS];
 #[derive(Clone, Copy, Default)]
 struct Taken {
     nanos: f32,
-    label: u32,
-    /// A lower bound of the part of `nanos` that the label takes.
-    lead: f32,
+    /// How long its labels take.
+    tally: Tally,
     first: u32,
     count: u32,
 }
@@ -104,7 +104,7 @@ fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
             column.count += block.count;
             column.nanos += nanos;
             let weight = nanos.max(1.0);
-            vote(&mut column.label, &mut column.lead, block.label, weight);
+            column.tally.add(block.label, weight);
         });
     }
     taken
@@ -119,7 +119,7 @@ fn add_own(outer: &[Taken], inner: &[Taken], owns: &mut Vec<Own>) {
         if taken.count > 0 && (nanos > 0.0 || taken.nanos <= 0.0) {
             owns.push(Own {
                 column,
-                label: taken.label,
+                label: taken.tally.most(),
                 nanos,
                 first: taken.first,
             });

@@ -3,14 +3,14 @@
 use super::block::Block;
 use super::buckets::Buckets;
 use crate::base::TimeSpan;
-use crate::index::lod::{PARTS, vote};
+use crate::index::lod::PARTS;
+use crate::index::tally::Tally;
 
 /// The total of the rows in a column.
 #[derive(Clone, Default)]
 struct Sum {
     times: [f32; PARTS],
-    label: u32,
-    lead: f32,
+    tally: Tally,
     has_any: bool,
 }
 
@@ -40,7 +40,7 @@ pub fn summary(
                     *time += more * part.share;
                 }
                 let weight = (busy * part.share).max(1.0);
-                vote(&mut sum.label, &mut sum.lead, block.label, weight);
+                sum.tally.add(block.label, weight);
             });
         }
     }
@@ -53,7 +53,7 @@ pub fn summary(
             .map(|(column, sum)| {
                 buckets.block(
                     column,
-                    sum.label,
+                    sum.tally.most(),
                     column as u32,
                     sum.times.map(|time| time * share),
                 )
