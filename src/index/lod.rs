@@ -327,12 +327,18 @@ impl Size {
     }
 }
 
+/// How long the labels of a new entry take.
+enum Labels<'a> {
+    /// The entry's label takes all of it.
+    One,
+    Several(&'a Tally),
+}
+
 /// An entry to add to a level.
-struct New {
+struct New<'a> {
     entry: Entry,
     parts: Parts,
-    /// How long its labels take.
-    tally: Tally,
+    labels: Labels<'a>,
     start: i64,
     length: i64,
     size: Size,
@@ -343,6 +349,8 @@ struct DraftLevel {
     level: Level,
     /// For each entry, how long its labels take.
     tallies: Vec<Tally>,
+    /// Whether the last entry's label is still to be taken from its tally.
+    is_mixed: bool,
     open_bucket: Option<i64>,
     has_parts: bool,
 }
@@ -359,6 +367,7 @@ impl DraftLevel {
                 parts: Vec::with_capacity(with_parts as usize),
             },
             tallies: Vec::with_capacity(count as usize),
+            is_mixed: false,
             open_bucket: None,
             has_parts: row.has_parts(),
         }
@@ -366,15 +375,16 @@ impl DraftLevel {
 
     /// Adds an entry; a short one is merged into the open entry of the same bucket.
     #[inline]
-    fn push(&mut self, new: New) {
+    fn push(&mut self, new: New<'_>) {
         let New {
             entry,
             parts,
-            tally,
+            labels,
             start,
             length,
             size,
         } = new;
+        let time = (length as f32).max(1.0);
         let is_short = size == Size::Short;
         let level = &mut self.level;
         let bucket = is_short.then_some(start >> level.shift);
@@ -391,18 +401,37 @@ impl DraftLevel {
                 }
             }
             *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
-            all.add_all(&tally);
-            open.label = all.most();
+            match labels {
+                Labels::One => all.add(entry.label, time),
+                Labels::Several(tally) => all.add_all(tally),
+            }
+            self.is_mixed = true;
             return;
         }
         self.open_bucket = bucket;
+        self.settle_label();
+        let level = &mut self.level;
         level.entries.push(entry);
         level.starts.push(start);
         level.lengths.push(up_to_u32(length));
         if self.has_parts {
             level.parts.push(parts);
         }
-        self.tallies.push(tally);
+        self.tallies.push(match labels {
+            Labels::One => Tally::of(entry.label, time),
+            Labels::Several(tally) => *tally,
+        });
+    }
+
+    /// Gives the last entry the label that takes most of it.
+    #[inline]
+    fn settle_label(&mut self) {
+        if self.is_mixed
+            && let (Some(last), Some(tally)) = (self.level.entries.last_mut(), self.tallies.last())
+        {
+            last.label = tally.most();
+        }
+        self.is_mixed = false;
     }
 
     /// Adds an item of the row.
@@ -415,7 +444,7 @@ impl DraftLevel {
         self.push(New {
             entry,
             parts: parts_of(busy, row.part(label)),
-            tally: Tally::of(label, (length as f32).max(1.0)),
+            labels: Labels::One,
             start,
             length,
             size,
@@ -424,6 +453,7 @@ impl DraftLevel {
 
     /// Adds the sentinel that ends the last entry.
     fn close(mut self, item_count: u32) -> DraftLevel {
+        self.settle_label();
         self.level.entries.push(Entry {
             first: item_count,
             label: 0,
@@ -455,7 +485,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftL
         true => in_units(i64::from(sum), unit - fine),
         false => sum,
     };
-    for (at, &tally) in finer.tallies.iter().enumerate() {
+    for (at, tally) in finer.tallies.iter().enumerate() {
         let Extent { start, end } = finer.level.extent(row, at);
         let length = end.saturating_sub(start);
         let pair = &finer.level.entries[at..at + 2];
@@ -479,7 +509,7 @@ fn coarser(row: &impl Row, finer: &DraftLevel, shift: u32, count: u32) -> DraftL
         draft.push(New {
             entry: Entry { first, label, busy },
             parts,
-            tally,
+            labels: Labels::Several(tally),
             start,
             length,
             size,

@@ -42,6 +42,10 @@ impl Tally {
     /// Adds the time of a label.
     #[inline]
     pub(crate) fn add(&mut self, label: u32, time: f32) {
+        if self.labels[0] == label {
+            self.times[0] += time;
+            return;
+        }
         for (own, sum) in self.labels.iter().zip(&mut self.times) {
             if *own == label && *sum > 0.0 {
                 *sum += time;
