@@ -194,7 +194,7 @@ impl Losses {
         times.map(|times| times.first)
     }
 
-    /// Returns whether any CPU has a lane of its own: then the events of a CPU without one are missing.
+    /// Returns whether any CPU has a lane of its own: only then is it known that the events of another CPU are missing.
     pub(crate) fn has_cpus(&self) -> bool {
         self.recorded.iter().any(Option::is_some)
     }

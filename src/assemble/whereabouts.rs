@@ -68,6 +68,9 @@ impl Whereabouts {
     /// Returns where the threads of these rows were sent.
     #[must_use]
     pub(crate) fn new(rows: &SchedulingRows, recorded: &Recorded, losses: &Losses) -> Whereabouts {
+        if !losses.has_cpus() {
+            return Whereabouts::default();
+        }
         let parts = recorded.parts.par_iter().enumerate();
         let found: Vec<Vec<(u32, Sent)>> = parts
             .map(|(at, part)| {
@@ -229,7 +232,7 @@ impl Gather<'_> {
         let cpu = self.recorded.cpu_id(number);
         match cpu.filter(|cpu| self.losses.first_event_of(*cpu).is_some()) {
             Some(cpu) => (self.losses.are_some_on(cpu)).then_some(Doubtful::Lossy(cpu)),
-            None => (self.losses.has_cpus()).then_some(Doubtful::Unrecorded(number)),
+            None => Some(Doubtful::Unrecorded(number)),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal}
 use crate::base::Job;
 use crate::export::atomic_file::write_whole;
 use crate::export::dataset::add::{AddOptions, Adder};
-use crate::export::dataset::query::{Answer, PREPARED, QueryError, cached};
+use crate::export::dataset::query::{Answer, PREPARED, QueryError, Question, cached};
 use crate::export::dataset::{DataSet, SetError};
 use crate::export::parquet::PARQUET;
 use crate::export::rows::RowFormat;
@@ -96,8 +96,8 @@ fn sql(matches: &ArgMatches) -> Result<(), CliError> {
     let set = data_set(matches, query)?;
     let job = Job::default();
     let found = with_progress("asking", &job, || match is_parquet {
-        true => set.ask_for_parquet(query, &job),
-        false => set.ask(query, &job),
+        true => set.ask_for_parquet(Question::new(query)?, &job),
+        false => set.ask(Question::new(query)?, &job),
     });
     let found = found.map_err(of_query)?;
     let form = |format| match is_parquet {

@@ -449,9 +449,9 @@ impl Pairer<'_> {
         }
         let mut stacks = std::mem::take(&mut self.stacks);
         stacks.sort_by_key(|(family, _)| *family);
+        // A slice that is open still ends before its thread does anything else that is recorded as begin or end.
+        let last = rows.last().map(|row| row.event);
         for (family, stack) in stacks {
-            // A slice that is open still ends before its thread does anything else that is recorded as begin or end.
-            let last = rows.last().map(|row| row.event);
             let rules = family.rules();
             for open in stack.open {
                 let is_last = last == Some(self.drafts[open.draft as usize].begin);

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::add::{AddOptions, Adder};
 use super::engine::{Engine, EngineError};
 use super::manifest::Manifest;
-use super::views::Dialect;
+use super::views::{Dialect, quoted};
 use super::{DataSet, SetError};
 use crate::base::Job;
 use crate::base::fingerprint::{Fingerprint, digits};
@@ -122,7 +122,7 @@ impl DataSet {
     ///
     /// # Errors
     /// See [`QueryError`].
-    pub(crate) fn ask(&self, question: &str, job: &Job) -> Result<Answer, QueryError> {
+    pub(crate) fn ask(&self, question: Question<'_>, job: &Job) -> Result<Answer, QueryError> {
         self.ask_as(question, "*", "rows.json", job)
     }
 
@@ -130,9 +130,17 @@ impl DataSet {
     ///
     /// # Errors
     /// See [`QueryError`].
-    pub(crate) fn ask_for_parquet(&self, question: &str, job: &Job) -> Result<Answer, QueryError> {
-        let limited = format!("SELECT * FROM (\n{}\n) LIMIT 0", bare(question));
-        let columns = self.ask(&limited, job)?.columns;
+    pub(crate) fn ask_for_parquet(
+        &self,
+        question: Question<'_>,
+        job: &Job,
+    ) -> Result<Answer, QueryError> {
+        let limited = format!("SELECT * FROM (\n{}\n) LIMIT 0", question.sql);
+        let no_rows = Question {
+            sql: &limited,
+            ..question
+        };
+        let columns = self.ask(no_rows, job)?.columns;
         let narrow = columns
             .iter()
             .filter(|column| column.of == "HUGEINT")
@@ -152,32 +160,25 @@ impl DataSet {
     /// `rows`.
     fn ask_as(
         &self,
-        question: &str,
+        question: Question<'_>,
         select: &str,
         rows: &str,
         job: &Job,
     ) -> Result<Answer, QueryError> {
-        let engine = Engine::find().ok_or(QueryError::Engine(EngineError::Missing))?;
+        let Question {
+            sql: question,
+            engine,
+        } = question;
         let folder = tempfile::tempdir()?;
         let views = self.views(Dialect::DuckDb)?;
-        let question = bare(question);
-        if question.contains(';') {
-            return Err(QueryError::NotOne);
-        }
         let format = rows.rsplit('.').next().unwrap_or_default();
-        let path = |name: &str| {
-            folder
-                .path()
-                .join(name)
-                .to_string_lossy()
-                .replace('\'', "''")
-        };
+        let path = |name: &str| quoted(&folder.path().join(name).to_string_lossy());
         // A session may bring a question along: it reads the data set, and nothing else.
         let prelude = format!(
-            "SET allowed_directories = ['{}/', '{}/'];\nSET temp_directory = '{}';\n\
+            "SET allowed_directories = [{}, {}];\nSET temp_directory = {};\n\
              SET enable_external_access = false;\n{views}",
-            self.text_path(self.folder())?.replace('\'', "''"),
-            folder.path().to_string_lossy().replace('\'', "''"),
+            quoted(&format!("{}/", self.text_path(self.folder())?)),
+            path(""),
             path("spilled"),
         );
         // The question is on lines of its own, so that a comment at its end does not comment out the rest.
@@ -185,8 +186,8 @@ impl DataSet {
         let statements = format!(
             "SET lock_configuration = true;\nCREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
              COPY (SELECT column_name AS name, data_type AS type FROM duckdb_columns() \
-             WHERE table_name = 'threadline_answer' ORDER BY column_index) TO '{}' (FORMAT json);\n\
-             COPY (SELECT {select} FROM threadline_answer) TO '{}' (FORMAT {format});\n",
+             WHERE table_name = 'threadline_answer' ORDER BY column_index) TO {} (FORMAT json);\n\
+             COPY (SELECT {select} FROM threadline_answer) TO {} (FORMAT {format});\n",
             path("columns.json"),
             path(rows)
         );
@@ -208,9 +209,27 @@ impl DataSet {
 /// The file of an answer as Parquet.
 const PARQUET_ROWS: &str = "rows.parquet";
 
-/// Returns a statement without white space around it and semicolons at its end.
-fn bare(question: &str) -> &str {
-    question.trim().trim_end_matches(';').trim_end()
+/// A question that may be asked, and the engine that answers it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Question<'q> {
+    /// The statement, without white space around it and semicolons at its end.
+    sql: &'q str,
+    engine: Engine,
+}
+
+impl<'q> Question<'q> {
+    /// Takes a question and looks for an engine.
+    ///
+    /// # Errors
+    /// If it may be more than one statement, or if there is no engine.
+    pub(crate) fn new(sql: &'q str) -> Result<Question<'q>, QueryError> {
+        let sql = sql.trim().trim_end_matches(';').trim_end();
+        if sql.contains(';') {
+            return Err(QueryError::NotOne);
+        }
+        let engine = Engine::find().ok_or(QueryError::Engine(EngineError::Missing))?;
+        Ok(Question { sql, engine })
+    }
 }
 
 impl Answer {
@@ -288,9 +307,8 @@ pub(crate) fn ask_about(
     if loaded.path.as_os_str() == "-" {
         return Err(QueryError::NoFile);
     }
-    if Engine::find().is_none() {
-        return Err(QueryError::Engine(EngineError::Missing));
-    }
+    // Before the trace is converted, which may take long.
+    let asked = Question::new(question)?;
     let mut files = Vec::new();
     add_files(loaded, &mut files);
     let options = AddOptions::for_question(question);
@@ -307,7 +325,7 @@ pub(crate) fn ask_about(
         adder.commit(job)?;
         Ok::<(), QueryError>(())
     })?;
-    set.ask(question, job)
+    set.ask(asked, job)
 }
 
 /// Adds the paths of all files of a trace, without repetition.

@@ -104,7 +104,7 @@ pub(super) fn sql_type(form: Form) -> &'static str {
 }
 
 /// Returns a text as an SQL string.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 

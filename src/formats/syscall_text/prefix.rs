@@ -13,6 +13,7 @@
 
 use super::dialect::Dialect;
 use super::times::clock_time;
+use super::values::{string_end, unescape_octal};
 use crate::base::Leading;
 use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
 use crate::base::lines::Line;
@@ -139,6 +140,9 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
     parsed
 }
 
+/// The most bytes of a string that are compared with the program's output.
+const MOST_OUTPUT: usize = 4096;
+
 /// Splits off what the traced program itself wrote, if its output goes to the same file as strace's: `write(1, "hello\n",
 /// 6hello`. The call continues in the line after its output, without columns.
 fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
@@ -146,85 +150,25 @@ fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
     if !matches!(file.first(), Some(b'1' | b'2')) {
         return None;
     }
-    let start = memchr::memmem::find(file, b", \"")?;
-    let text = file.get(start + 3..)?;
-    let written = written_line(text)?;
-    let after = text.get(written.until..)?;
+    let quote = memchr::memmem::find(file, b", \"")? + 2;
+    let end = string_end(file, quote);
+    let text = file.get(quote + 1..end.checked_sub(1)?)?;
+    let after = file.get(end..)?;
     let after = after.strip_prefix(b"...").unwrap_or(after);
     let digits = after.strip_prefix(b", ")?;
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     let output = digits.get(count..)?;
-    // Of a string that strace cut, only the start of the line is known.
-    let is_output = match written.is_whole {
-        true => output == written.line,
-        false => output.starts_with(&written.line),
+    if count == 0 || text.len() > MOST_OUTPUT {
+        return None;
+    }
+    let written = unescape_octal(text);
+    let is_output = match memchr::memchr(b'\n', &written) {
+        Some(line_end) => written.get(..line_end) == Some(output),
+        // Of a string that strace cut, only the start of the line is known.
+        None => output.starts_with(&written),
     };
     let call = body.get(..body.len() - output.len())?;
-    (count > 0 && is_output).then_some((call, output))
-}
-
-/// The first line of a quoted string.
-struct WrittenLine {
-    line: Vec<u8>,
-    /// Whether its end is in the string.
-    is_whole: bool,
-    /// The index after the closing quote.
-    until: usize,
-}
-
-/// The most bytes of a string that are compared with the program's output.
-const MOST_OUTPUT: usize = 4096;
-
-/// Returns the first line of a string, whose escapes are those of strace; `text` starts after the opening quote.
-fn written_line(text: &[u8]) -> Option<WrittenLine> {
-    let mut line = Vec::new();
-    let mut is_whole = false;
-    let mut at = 0;
-    loop {
-        let byte = *text.get(at).filter(|_| at < MOST_OUTPUT)?;
-        at += 1;
-        let byte = match byte {
-            b'"' => {
-                let until = at;
-                return Some(WrittenLine {
-                    line,
-                    is_whole,
-                    until,
-                });
-            }
-            b'\\' => {
-                let escaped = *text.get(at)?;
-                at += 1;
-                match escaped {
-                    b'n' => b'\n',
-                    b't' => b'\t',
-                    b'r' => b'\r',
-                    b'v' => 0x0b,
-                    b'f' => 0x0c,
-                    b'0'..=b'7' => {
-                        let more = text.get(at..)?.iter().take(2);
-                        let more = more.take_while(|b| matches!(b, b'0'..=b'7'));
-                        let digits = more.fold((u32::from(escaped - b'0'), 0), |sum, digit| {
-                            (sum.0 * 8 + u32::from(digit - b'0'), sum.1 + 1)
-                        });
-                        at += digits.1;
-                        digits.0 as u8
-                    }
-                    b'x' => {
-                        let digits = std::str::from_utf8(text.get(at..at + 2)?).ok()?;
-                        at += 2;
-                        u8::from_str_radix(digits, 16).ok()?
-                    }
-                    other => other,
-                }
-            }
-            byte => byte,
-        };
-        is_whole |= byte == b'\n';
-        if !is_whole {
-            line.push(byte);
-        }
-    }
+    is_output.then_some((call, output))
 }
 
 fn strace_columns(line: &[u8]) -> TextLine<'_> {

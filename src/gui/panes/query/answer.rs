@@ -118,7 +118,7 @@ impl AnswerTable {
         let rows = Arc::new(AnswerRows { rows, places });
         Ok(AnswerTable {
             sql,
-            data: Arc::new(TableData::new(columns, SharedRows(rows.clone()))),
+            data: Arc::new(TableData::new(columns, rows.clone())),
             rows,
             count,
             took: Duration::ZERO,
@@ -219,23 +219,21 @@ impl AnswerRows {
     }
 }
 
-/// Rows that the table and the pane share.
-struct SharedRows(Arc<AnswerRows>);
-
-impl RowSource for SharedRows {
+/// The table and the pane share the rows.
+impl RowSource for Arc<AnswerRows> {
     fn len(&self) -> usize {
-        self.0.rows.len()
+        self.rows.len()
     }
 
     fn row<'a>(&'a self, _: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
-        if let Some(row) = self.0.rows.get(at) {
+        if let Some(row) = self.rows.get(at) {
             cells.extend(row.iter().map(Cell::borrowed));
         }
     }
 
     /// The place is looked up in the trace that is shown: plots that were added since do not matter.
     fn item(&self, loaded: &LoadedTrace, at: usize) -> Option<Item> {
-        self.0.place(at)?.item(&loaded.trace)
+        self.place(at)?.item(&loaded.trace)
     }
 }
 

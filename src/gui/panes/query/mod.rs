@@ -116,8 +116,7 @@ impl QueryPane {
                     }
                 }
             });
-            let is_ready = scene.loaded.is_complete && !self.sql.trim().is_empty();
-            let run = ui.add_enabled(is_ready, egui::Button::new("Ask"));
+            let run = ui.add_enabled(self.can_ask(scene), egui::Button::new("Ask"));
             let run = run.on_hover_text("Ask DuckDB (Ctrl+Enter in the field)");
             if run.clicked() {
                 self.start(scene);
@@ -158,9 +157,13 @@ impl QueryPane {
         }
     }
 
+    fn can_ask(&self, scene: &Scene<'_>) -> bool {
+        scene.loaded.is_complete && !self.sql.trim().is_empty()
+    }
+
     /// Asks the question in the field.
     fn start(&mut self, scene: &Scene<'_>) {
-        if !scene.loaded.is_complete || self.sql.trim().is_empty() {
+        if !self.can_ask(scene) {
             return;
         }
         let number = self.asked.as_ref().map_or(0, |(_, asked)| asked.number + 1);
