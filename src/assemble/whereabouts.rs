@@ -8,7 +8,8 @@
 //!
 //! Kept only for CPUs whose events may be missing: events were lost there, or the CPU was not recorded at all
 //! (`tracing_cpumask`, one file of `per_cpu`). A CPU counts as not recorded if no event is from it, although a thread
-//! was put on its run queue twice: it ran there in between.
+//! was put on its run queue twice: it ran there in between. A thread that another thread's event shows running
+//! (`sched_stat_runtime`) while no recorded CPU runs it was on such a CPU, too.
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -26,6 +27,8 @@ enum Doubtful {
     Lossy(CpuId),
     /// No event is from it; its number.
     Unrecorded(u32),
+    /// One of the CPUs that were not recorded.
+    Unnamed,
 }
 
 /// A thread was sent to a CPU.
@@ -102,11 +105,23 @@ impl Whereabouts {
         let is_missing = |sent: &Sent| match sent.cpu {
             Doubtful::Lossy(_) => true,
             Doubtful::Unrecorded(cpu) => unrecorded.binary_search(&cpu).is_ok(),
+            Doubtful::Unnamed => true,
         };
         of.retain(|_, sent| {
             sent.retain(is_missing);
             !sent.is_empty()
         });
+        if !unrecorded.is_empty() {
+            for (thread, times) in seen_elsewhere(rows, recorded) {
+                let of_thread = of.entry(thread).or_default();
+                of_thread.extend(times.into_iter().map(|time| Sent {
+                    time,
+                    cpu: Doubtful::Unnamed,
+                    how: How::Queued,
+                }));
+                of_thread.sort_unstable();
+            }
+        }
         Whereabouts { of, unrecorded }
     }
 
@@ -170,7 +185,7 @@ impl Whereabouts {
         meanwhile.filter_map(move |sent| {
             let since = match sent.cpu {
                 Doubtful::Lossy(cpu) => losses.first_on(cpu, from, until)?,
-                Doubtful::Unrecorded(_) => from,
+                Doubtful::Unrecorded(_) | Doubtful::Unnamed => from,
             };
             Some((sent, since))
         })
@@ -186,8 +201,52 @@ fn visited(sent: &[Sent]) -> impl Iterator<Item = u32> {
             let first = *seen.entry(cpu).or_insert(sent.time);
             (first < sent.time).then_some(cpu)
         }
-        Doubtful::Lossy(_) => None,
+        Doubtful::Lossy(_) | Doubtful::Unnamed => None,
     })
+}
+
+/// Returns when threads were seen to run, by events of other threads, although no recorded CPU ran them; by thread.
+/// Nothing is known of threads without a recorded switch.
+fn seen_elsewhere(rows: &SchedulingRows, recorded: &Recorded) -> FxHashMap<u32, Vec<i64>> {
+    let threads = &recorded.events.threads;
+    let mut seen: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
+    for (of_part, part) in rows.sighted.iter().zip(&recorded.parts) {
+        for row in of_part {
+            let time = recorded.time(part, row.event);
+            if let Some(thread) = threads.at(row.thread, time) {
+                seen.entry(thread.0).or_default().push(time.0);
+            }
+        }
+    }
+    if seen.is_empty() {
+        return seen;
+    }
+    // (time, whether the thread runs from there on), by thread.
+    let mut switches: FxHashMap<u32, Vec<(i64, bool)>> = FxHashMap::default();
+    for (of_part, part) in rows.switches.iter().zip(&recorded.parts) {
+        for row in of_part {
+            let time = recorded.time(part, row.event);
+            for (key, runs) in [(row.prev, false), (row.next, true)] {
+                let thread = threads.at(key, time);
+                if let Some(thread) = thread.filter(|thread| seen.contains_key(&thread.0)) {
+                    switches.entry(thread.0).or_default().push((time.0, runs));
+                }
+            }
+        }
+    }
+    switches.values_mut().for_each(|own| own.sort_unstable());
+    seen.retain(|thread, times| {
+        let own = switches.get(thread).map_or(&[][..], Vec::as_slice);
+        times.retain(|&time| {
+            let next = own.partition_point(|&(at, _)| at < time);
+            let is_at_switch = own.get(next).is_some_and(|&(at, _)| at == time);
+            let runs_before = next.checked_sub(1).map(|at| own[at].1);
+            let runs_on = own.get(next).map(|&(_, runs)| !runs);
+            !is_at_switch && runs_before.or(runs_on) == Some(false)
+        });
+        !times.is_empty()
+    });
+    seen
 }
 
 /// Gathers where the threads of a part were sent.

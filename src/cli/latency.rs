@@ -153,8 +153,12 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 fn warn_of(pairs: &EventPairs) {
     for (count, words) in [
         (
-            pairs.unmatched_from,
+            pairs.unmatched_from - pairs.over_losses,
             "begin a pair and have no second event",
+        ),
+        (
+            pairs.over_losses,
+            "begin a pair during which events were lost: how long it took is unknown",
         ),
         (pairs.unmatched_to, "end a pair and have no first event"),
         (pairs.keyless, "do not have the key"),

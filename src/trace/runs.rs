@@ -120,6 +120,13 @@ impl Runs {
         contains(&self.partial, row)
     }
 
+    /// Returns whether the end of a run is not known: it lasted to the recording's end, or only a part of it is known.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_open(&self, row: usize) -> bool {
+        self.ends.get(row).is_some_and(|end| end.is_none()) || self.is_partial(row)
+    }
+
     /// Returns the switch that started a run; `None` if it started before the trace. Panics if there is no such row.
     #[must_use]
     pub fn event(&self, row: usize) -> Option<EventId> {

@@ -161,6 +161,17 @@ impl States {
         contains(&self.partial, row)
     }
 
+    /// Returns whether the end of a state is not known: it lasted to the recording's end, or only a part of it is known.
+    /// The state of a thread that has ended is over.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_open(&self, row: usize) -> bool {
+        let is_over =
+            |state: &ThreadState| matches!(state, ThreadState::Zombie | ThreadState::Dead);
+        let is_last = self.ends.get(row).is_some_and(|end| end.is_none());
+        (is_last && !self.states.get(row).is_some_and(is_over)) || self.is_partial(row)
+    }
+
     /// Returns the thread that woke the state's thread, or the thread that was interrupted by the interrupt that woke
     /// it; `None` if the state did not start with a wakeup, or the waker is not known.
     #[must_use]

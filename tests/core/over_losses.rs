@@ -203,3 +203,44 @@ fn a_call_after_a_loss_is_as_deep_as_the_recorder_says() {
     assert_eq!(depths.len(), 187);
     assert!(depths.iter().all(|depth| *depth == "0"), "{depths:?}");
 }
+
+/// Another thread's `sched_stat_runtime` shows that `aa` ran on a CPU of which nothing was recorded, while it slept on
+/// CPU 0: calls may have ended and begun there.
+#[test]
+fn a_call_of_a_thread_that_was_seen_on_an_unrecorded_cpu_has_no_known_duration() {
+    let file = case("ftrace_text/seen-where-nothing-is-recorded.ftrace");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    let output = command.args(["table", "slices", &file, "--format", "json"]);
+    let rows: Vec<Row> = serde_json::from_slice(&output.output().unwrap().stdout).unwrap();
+    let durations: Vec<&Row> = rows.iter().map(|row| &row["dur"]).collect();
+    assert_eq!(durations, [&Row::from(10_000), &Row::Null]);
+}
+
+/// Returns when the pairs from a switch to the next wakeup on its CPU began, and how long they were in ns.
+fn switches_to_wakeups(recording: &str) -> HashSet<(String, String)> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/over_losses");
+    let file = format!("{folder}/{recording}.ftrace.txt.zst");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    command.args(["latency", &file, "--begin", "name == sched_switch"]);
+    command.args(["--end", "name == sched_wakeup", "--key", "cpu"]);
+    let output = command.args(["--worst", "1000000", "--format", "json"]);
+    let rows: Vec<Row> = serde_json::from_slice(&output.output().unwrap().stdout).unwrap();
+    let pairs = rows.iter();
+    let pairs = pairs.map(|row| (row["ts"].to_string(), row["dur"].to_string()));
+    pairs.collect()
+}
+
+#[test]
+fn pairs_of_events_are_those_of_the_whole_recording() {
+    let mut fewer = 0;
+    for recording in RECORDINGS {
+        let (lossy, whole) = (
+            switches_to_wakeups(recording),
+            switches_to_wakeups(&whole_of(recording)),
+        );
+        let false_ones: Vec<_> = lossy.difference(&whole).collect();
+        assert!(false_ones.is_empty(), "{recording}: {false_ones:?}");
+        fewer += whole.len() - lossy.len();
+    }
+    assert!(fewer > 100, "{fewer}");
+}

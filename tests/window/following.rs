@@ -11,7 +11,7 @@ use threadline::load::Reading;
 use threadline::load::growing::Spool;
 use threadline::query::Item;
 use threadline::trace::{Plot, SliceId};
-use threadline::view::{Action, Arrange, Effect};
+use threadline::view::{Action, Arrange, Docking, Effect, PaneKind};
 
 /// Lines of ftrace text from `from` to `until` milliseconds.
 fn lines(from: u32, until: u32) -> String {
@@ -268,4 +268,52 @@ fn a_file_that_is_cut_short_while_it_is_shown_is_told_and_read_again() {
     assert!(notice.starts_with("The file was cut short"), "{notice}");
     key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
     wait_for(&mut window, 100);
+}
+
+/// Returns a slice of one thread with this name, as lines of ftrace text.
+fn slice(name: &str, from_ms: u32, until_ms: u32) -> String {
+    let line = |at: u32, mark: &str| {
+        let time = 1.0 + f64::from(at) / 1e3;
+        format!("            app-100     [000] ..... {time:11.6}: tracing_mark_write: {mark}\n")
+    };
+    line(from_ms, &format!("B|100|{name}")) + &line(until_ms, "E|100")
+}
+
+#[test]
+fn rows_under_the_pointer_keep_their_places_while_a_file_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file_in(&folder);
+    write(&path, &(slice("first", 0, 10) + &slice("second", 20, 25)));
+    let mut window = followed(&path);
+    wait_for(&mut window, 4);
+    act(
+        &mut window,
+        Action::Dock(Docking::ShowOnly(vec![PaneKind::Durations])),
+    );
+    settle(&mut window);
+    let names = |window: &Window| {
+        let rows = table_rows(window).into_iter();
+        let name = |row: String| {
+            ["first", "second", "third"]
+                .into_iter()
+                .find(|it| row.contains(it))
+        };
+        rows.filter_map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&window), ["first", "second"]);
+    let row = window
+        .get_all_by_label_contains("second")
+        .last()
+        .unwrap()
+        .rect();
+    window.hover_at(row.center());
+    window.run_steps(3);
+    write(&path, &(slice("third", 30, 50) + &slice("second", 60, 100)));
+    wait_for(&mut window, 8);
+    settle(&mut window);
+    assert_eq!(names(&window), ["first", "second", "third"]);
+    // The pointer leaves: the longest comes first.
+    window.hover_at(egui::pos2(2.0, 2.0));
+    settle(&mut window);
+    assert_eq!(names(&window), ["second", "third", "first"]);
 }

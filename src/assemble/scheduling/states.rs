@@ -356,25 +356,33 @@ impl Walk<'_> {
             _ if !is_later && self.woken_by.is_none() => {}
             ThreadState::Running | ThreadState::Unknown => {}
             now if now.is_ready_or_new() => self.not_a_wait(),
-            _ => self.become_unknown(change.time),
+            _ => self.become_unknown(change.time, StateNotes::default()),
         }
     }
 
     /// Begins an unknown state at `time` (ns), without an event.
-    fn become_unknown(&mut self, time: i64) {
+    fn become_unknown(&mut self, time: i64, notes: StateNotes) {
         let to = To::new(ThreadState::Unknown, None);
-        self.push(Change::without_event(time, to), None, StateNotes::default());
+        self.push(Change::without_event(time, to), None, notes);
     }
 
     /// Ends the current state after the longest time that the file states for it, if that is before `time` (ns).
     fn end_as_stated(&mut self, time: i64) {
-        let end = self.made.rows.last().and_then(|now| {
-            let longest = self.facts.stated(now.event_number)?.longest_ns?;
-            let end = now.start.checked_add(longest)?;
-            (now.start..time).contains(&end).then_some(end)
+        // What a switch states is about the thread that it takes off, not about the one that runs from there.
+        let now = self.made.rows.last();
+        let end = now.filter(|now| now.state != ThreadState::Running);
+        let end = end.and_then(|now| {
+            let stated = self.facts.stated(now.event_number)?;
+            let end = now.start.checked_add(stated.longest_ns?)?;
+            // What ended the state is lost, and so is what the thread did until its next event.
+            let notes = match stated.spans_loss {
+                Some(true) => StateNotes::default().with_loss(),
+                _ => StateNotes::default(),
+            };
+            (now.start..time).contains(&end).then_some((end, notes))
         });
-        if let Some(end) = end {
-            self.become_unknown(end);
+        if let Some((end, notes)) = end {
+            self.become_unknown(end, notes);
         }
     }
 

@@ -456,17 +456,17 @@ pub const PREPARED: &[Prepared] = &[
     },
     Prepared {
         name: "time-by-name",
-        about: "Where the time goes: count, total and own time of each name of slices",
-        sql: "SELECT name, count(dur) AS count, count(*) - count(dur) AS unfinished,\n\
+        about: "Where the time goes: count, total and own time of each category and name of slices",
+        sql: "SELECT category, name, count(dur) AS count, count(*) - count(dur) AS unfinished,\n\
               CAST(sum(dur) AS BIGINT) AS total, CAST(sum(self_dur) AS BIGINT) AS own, max(dur) AS longest\n\
-              FROM slice GROUP BY name ORDER BY total DESC NULLS LAST, name LIMIT 50",
+              FROM slice GROUP BY category, name ORDER BY total DESC NULLS LAST, category, name LIMIT 50",
     },
     Prepared {
         name: "percentiles",
-        about: "The median and the 99th percentile of each name of slices",
-        sql: "SELECT name, count(dur) AS count, quantile_disc(dur, 0.5) AS p50,\n\
-              quantile_disc(dur, 0.99) AS p99, max(dur) AS longest\n\
-              FROM slice WHERE dur IS NOT NULL GROUP BY name ORDER BY count DESC, name LIMIT 50",
+        about: "The median and the 99th percentile of each category and name of slices",
+        sql: "SELECT category, name, count(dur) AS count, count(*) - count(dur) AS unfinished,\n\
+              quantile_disc(dur, 0.5) AS p50, quantile_disc(dur, 0.99) AS p99, max(dur) AS longest\n\
+              FROM slice GROUP BY category, name ORDER BY count DESC, category, name LIMIT 50",
     },
     Prepared {
         name: "time-on-cpu",

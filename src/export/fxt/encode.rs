@@ -452,11 +452,7 @@ impl<'a, 't> Encoder<'a, 't> {
         let mut names = self.names_of(row.kind);
         names.name = mark.name.unwrap_or(names.name);
         let thread = source.koids.thread(mark.thread);
-        // A unit of a build that thousands wait for has as many arrows, and long arguments.
-        match mark.is_repeated {
-            true => self.read_nothing(),
-            false => self.read(mark.event),
-        }
+        self.read(mark.event);
         let mut more = Vec::new();
         if mark.is_moved {
             let real = row.time.0.saturating_add(source.shift);

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::lone_flows::{ReadFlow, lone_flows, names_its_slice, reads_as_meant};
 use crate::base::{StringId, Timestamp};
@@ -73,8 +73,6 @@ pub struct FlowMark {
     pub flow: u32,
     /// Whether it makes no arrow.
     pub is_lone: bool,
-    /// Whether its event makes another mark before this one, which has the event's arguments.
-    pub is_repeated: bool,
 }
 
 /// The slice of a mark that readers would bind to another slice.
@@ -176,10 +174,8 @@ impl FlowMarks {
         if !lone.is_empty() {
             found.keep_apart(trace, chosen, reader, &mut ids);
         }
-        let mut seen = FxHashSet::default();
         for mark in &mut found.marks {
             mark.id = ids[mark.flow as usize];
-            mark.is_repeated = !seen.insert(mark.event);
         }
         found
     }
@@ -200,7 +196,6 @@ impl FlowMarks {
             really_in: None,
             flow,
             is_lone: true,
-            is_repeated: false,
         });
     }
 
@@ -299,7 +294,6 @@ impl FlowMarks {
             really_in,
             flow,
             is_lone: false,
-            is_repeated: false,
         });
     }
 

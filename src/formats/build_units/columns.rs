@@ -177,11 +177,17 @@ impl Writer {
             let ends = (keys.get(unblock.from), keys.get(unblock.to));
             let to = build.units.get(unblock.to);
             if let ((Some(&from), Some(&key)), Some(to)) = (ends, to)
-                && to.begin.time >= unblock.at.time
+                && to.begin.time >= unblock.time
             {
                 self.flow_count = self.flow_count.saturating_add(1);
                 let id = self.flow_count;
-                self.flow(Kind::Unblocks, unblock.at, from, FlowOp::Begin, id);
+                // The fields are those of the unblocked target. The record of the other one names all targets that it
+                // unblocked, which each arrow would repeat.
+                let begin = Moment {
+                    time: unblock.time,
+                    place: to.begin.place,
+                };
+                self.flow(Kind::Unblocks, begin, from, FlowOp::Begin, id);
                 self.flow(Kind::IsUnblocked, to.begin, key, FlowOp::End, id);
             }
         }

@@ -85,8 +85,8 @@ pub(crate) struct Unblock {
     pub from: usize,
     /// The target that waited, an index into the build's units.
     pub to: usize,
-    /// The time at which `from` had made what `to` needs.
-    pub at: Moment,
+    /// The time in ns at which `from` had made what `to` needs.
+    pub time: i64,
 }
 
 /// A counter of a build.

@@ -165,9 +165,11 @@ impl Reader {
                 continue;
             };
             let to = to.iter().filter_map(|number| index_of.get(number));
-            build
-                .unblocks
-                .extend(to.map(|&to| Unblock { from, to, at }));
+            build.unblocks.extend(to.map(|&to| Unblock {
+                from,
+                to,
+                time: at.time,
+            }));
         }
         if fresh > 0 {
             let words = format!("{fresh} (fresh, or never started)");

@@ -59,7 +59,11 @@ pub(super) fn read(page: &[u8], job: &Job) -> Result<Log, ReadError> {
             ("unblocked_rmeta_units", metadata),
         ] {
             let to = indices(&element.value, name).filter_map(|number| by_number.get(&number));
-            let unblocks = to.map(|&to| Unblock { from, to, at });
+            let unblocks = to.map(|&to| Unblock {
+                from,
+                to,
+                time: at.time,
+            });
             build.unblocks.extend(unblocks);
         }
     }

@@ -78,7 +78,7 @@ fn section_span(section: &Section) -> (String, i64, Option<i64>) {
 /// Returns the indices of both units, and the time in ms.
 fn unblocks(build: &Build) -> Vec<(usize, usize, i64)> {
     let each = build.unblocks.iter();
-    each.map(|it| (it.from, it.to, it.at.time / 1_000_000))
+    each.map(|it| (it.from, it.to, it.time / 1_000_000))
         .collect()
 }
 
@@ -196,7 +196,7 @@ fn the_log_has_units_with_ns_and_those_that_never_ended() {
         units,
         [named("anyhow v1.0.104", 500, 1000), (open, 700, None)]
     );
-    assert_eq!(build.unblocks[0].at.time, 600_000_123);
+    assert_eq!(build.unblocks[0].time, 600_000_123);
     assert_eq!(unblocks(build), [(0, 1, 600)]);
     let sections: Vec<_> = build.units[1].sections.iter().map(section_span).collect();
     assert_eq!(

@@ -28,7 +28,7 @@ pub(crate) use self::data::{PaneColumn, TEXT_SIZE, TableData};
 use self::heading::heading_button;
 use self::kept::KeptCells;
 pub(crate) use self::order::Order;
-use self::order::{RowOrder, Sort, Wanted};
+use self::order::{Places, RowOrder, Sort, Wanted};
 pub(crate) use self::shown::number_text;
 pub use self::shown::text_of;
 use self::shown::{Marks, align_of, cell_ui};
@@ -550,7 +550,12 @@ impl DataTable {
             filter: self.filter.to_lowercase(),
             opened: self.opened.clone(),
         };
-        self.order.refresh(ui.ctx(), scene.loaded, data, &wanted);
+        let places = match ui.rect_contains_pointer(ui.available_rect_before_wrap()) {
+            true => Places::Held,
+            false => Places::Free,
+        };
+        self.order
+            .refresh(ui.ctx(), scene.loaded, data, &wanted, places);
     }
 }
 

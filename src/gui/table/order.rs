@@ -1,8 +1,14 @@
 //! The order of a table's rows: the rows that match the filter, sorted by a column.
 //!
 //! Short tables are sorted within the frame, long ones by a task; until the task ends the rows keep their first order.
+//!
+//! While a file is followed, a pane makes its table again and again. As long as the pointer is over a short table, its rows
+//! keep their places, so that a click meets the row that it was aimed at; new rows come last.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHasher};
 
 use super::data::TableData;
 use super::tree::{Opened, TreeMark, TreeOrder};
@@ -88,6 +94,28 @@ impl Wanted {
     }
 }
 
+/// Whether rows may change their places when their table is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Places {
+    /// The rows are in the order that is wanted.
+    Free,
+    /// The pointer is over the table: its rows keep their places.
+    Held,
+}
+
+/// The rows under the pointer.
+#[derive(Clone, Debug)]
+struct HeldRows {
+    /// What identifies each row, in the order that is shown.
+    rows: Vec<u64>,
+    wanted: Wanted,
+    trace: TraceId,
+    /// The number of the table.
+    table: u64,
+    /// Whether this differs from the order that is wanted.
+    is_other: bool,
+}
+
 /// The rows of a table that are shown, in their order.
 #[derive(Default)]
 pub(super) struct RowOrder {
@@ -102,6 +130,8 @@ pub(super) struct RowOrder {
     /// The number of tables that were shown so far.
     table: u64,
     sorting: Task<(u64, Wanted), Ordered>,
+    /// The rows under the pointer; `None` while it is elsewhere.
+    held: Option<HeldRows>,
 }
 
 /// Rows in order; in a tree, how each is shown.
@@ -122,7 +152,60 @@ impl From<TreeOrder> for Ordered {
 
 impl RowOrder {
     /// Updates the order of `data` for `wanted`.
-    pub(crate) fn refresh(
+    pub(super) fn refresh(
+        &mut self,
+        ctx: &egui::Context,
+        loaded: &Arc<LoadedTrace>,
+        data: &Arc<TableData>,
+        wanted: &Wanted,
+        places: Places,
+    ) {
+        if places == Places::Free && self.held.take().is_some_and(|held| held.is_other) {
+            self.done = None;
+        }
+        self.put_in_order(ctx, loaded, data, wanted);
+        if places == Places::Held && data.tree.is_none() && data.rows.len() <= SHORT {
+            self.hold(loaded, data, wanted);
+        }
+    }
+
+    /// Keeps the rows where they were in the table that was shown before, if there was one.
+    fn hold(&mut self, loaded: &LoadedTrace, data: &Arc<TableData>, wanted: &Wanted) {
+        let is_held = |held: &HeldRows| held.wanted == *wanted && held.table == self.table;
+        if self.held.as_ref().is_some_and(is_held) || self.done.as_ref() != Some(wanted) {
+            return;
+        }
+        let all: Arc<[u32]> = match &self.rows {
+            Some(rows) => rows.clone(),
+            None => (0..data.rows.len() as u32).collect(),
+        };
+        let known = all.iter().map(|&row| (identity(data, loaded, row), row));
+        let mut rows: Vec<(u64, u32)> = known.collect();
+        let before = self.held.take();
+        // Another table about the same trace answers another question.
+        let before = before.filter(|it| {
+            it.wanted == *wanted && it.trace != loaded.id && it.trace.shares_lineage(loaded.id)
+        });
+        let is_other = before.is_some();
+        if let Some(before) = before {
+            let places = before.rows.into_iter().zip(0_usize..);
+            let places: FxHashMap<u64, usize> = places.collect();
+            rows.sort_by_key(|(of, _)| places.get(of).copied().unwrap_or(usize::MAX));
+            self.set(Some(Ordered {
+                rows: rows.iter().map(|(_, row)| *row).collect(),
+                ..Ordered::default()
+            }));
+        }
+        self.held = Some(HeldRows {
+            rows: rows.into_iter().map(|(of, _)| of).collect(),
+            wanted: wanted.clone(),
+            trace: loaded.id,
+            table: self.table,
+            is_other,
+        });
+    }
+
+    fn put_in_order(
         &mut self,
         ctx: &egui::Context,
         loaded: &Arc<LoadedTrace>,
@@ -221,6 +304,22 @@ impl RowOrder {
     pub(crate) fn is_waiting(&self) -> bool {
         self.sorting.is_busy()
     }
+}
+
+/// Returns a number that identifies a row of tables with the same columns: of its names and numbers that are names.
+fn identity(data: &TableData, loaded: &LoadedTrace, row: u32) -> u64 {
+    let mut cells = Vec::new();
+    data.rows.row(loaded, row as usize, &mut cells);
+    let mut hasher = FxHasher::default();
+    for column in &data.columns {
+        if matches!(
+            column.def.kind,
+            ColumnKind::Text | ColumnKind::Path | ColumnKind::Key | ColumnKind::Code
+        ) {
+            format!("{:?}", column.cell(&cells)).hash(&mut hasher);
+        }
+    }
+    hasher.finish()
 }
 
 /// Filters and sorts rows; `None` if that would take more than about `most` steps.

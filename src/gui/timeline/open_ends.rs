@@ -59,8 +59,8 @@ impl<'a> Fading<'a> {
         block.count == 1
             && match self.drawn {
                 Drawn::Slices(slices) => at < slices.len() && slices.is_unfinished(at),
-                Drawn::Runs(runs) => runs.is_partial(at),
-                Drawn::States(states) => states.is_partial(at),
+                Drawn::Runs(runs) => runs.is_open(at),
+                Drawn::States(states) => states.is_open(at),
                 Drawn::Others => false,
             }
     }

@@ -3,12 +3,13 @@
 //!
 //! In time order, an event of the first expression opens its key; an event of the second closes it. An event has no
 //! partner if its key is opened again before it is closed, or is never closed; an event of the second expression has no
-//! partner if its key is not open.
+//! partner if its key is not open. If events of the CPU of either event were lost between both, the second event may
+//! belong to a first one that was lost: the pair's length is unknown, and at least the time to the loss.
 
 use rustc_hash::FxHashMap;
 
 use super::{Among, Sample, longest};
-use crate::base::{Cancelled, Job, TimeSpan};
+use crate::base::{Cancelled, Job, TimeSpan, Timestamp};
 use crate::event::Value;
 use crate::formats::Events;
 use crate::query::Item;
@@ -17,7 +18,7 @@ use crate::query::expression::{Expression, ExpressionError};
 use crate::query::item::event_ref;
 use crate::query::search::{Hit, Place, Places, Query, search};
 use crate::query::seen::Seen;
-use crate::trace::{CpuId, EventId, Trace};
+use crate::trace::{CpuId, EventId, GapId, SourceId, Trace};
 
 /// The most events of each expression that are kept.
 const MAX_EVENTS: usize = 8_000_000;
@@ -96,11 +97,13 @@ pub struct EventPairs {
     pub lengths: Distribution,
     /// The longest, the longest first.
     pub worst: Vec<Sample>,
-    /// The number of opening events that were never closed, or whose key was opened again before.
+    /// The number of opening events that were never closed, or whose key was opened again before; and `over_losses`.
     pub unmatched_from: u64,
-    /// The number of pairs that were still open at the end.
+    /// The number of pairs during which events were lost.
+    pub over_losses: u64,
+    /// The number of pairs that were still open at the end, or during which events were lost.
     pub unfinished: u64,
-    /// The total time in ns for which these pairs were open.
+    /// The total time in ns for which these pairs were open, until the end or the loss.
     pub unfinished_ns: i128,
     /// The number of closing events whose key was not open.
     pub unmatched_to: u64,
@@ -146,6 +149,7 @@ pub fn event_pairs(
         lengths: Distribution::default(),
         worst: Vec::new(),
         unmatched_from: 0,
+        over_losses: 0,
         unfinished: 0,
         unfinished_ns: 0,
         unmatched_to: 0,
@@ -156,6 +160,7 @@ pub fn event_pairs(
         trace,
         reader,
         open: FxHashMap::default(),
+        losses: Losses::new(trace),
     };
     let (mut from, mut to) = (from.iter().peekable(), to.iter().peekable());
     loop {
@@ -220,6 +225,64 @@ struct Keys<'a> {
     trace: &'a Trace,
     reader: &'a dyn Events,
     open: FxHashMap<Key, Hit>,
+    losses: Losses,
+}
+
+/// When events were lost, as spans in ns between the recorded events around each loss.
+struct Losses {
+    /// By CPU, sorted by start.
+    of_cpu: Vec<Vec<TimeSpan>>,
+    /// Losses that name no CPU, with their files.
+    loose: Vec<(Option<SourceId>, TimeSpan)>,
+}
+
+impl Losses {
+    fn new(trace: &Trace) -> Losses {
+        let mut losses = Losses {
+            of_cpu: vec![Vec::new(); trace.cpus.len()],
+            loose: Vec::new(),
+        };
+        for (id, gap) in (0..).map(GapId).zip(&trace.gaps) {
+            match (gap.cpu, trace.gap_cpu(id)) {
+                (_, Some(CpuId(cpu))) => losses.of_cpu[cpu as usize].push(gap.span()),
+                (None, None) => losses.loose.push((trace.gap_source(id), gap.span())),
+                // No event is from that CPU.
+                (Some(_), None) => {}
+            }
+        }
+        let of_cpus = losses.of_cpu.iter_mut();
+        of_cpus.for_each(|spans| spans.sort_unstable_by_key(|span| (span.start, span.end)));
+        losses
+    }
+
+    /// Returns the time from which events of the CPU of either event were lost between both; at least that of the first
+    /// event. `None` if none were lost.
+    fn first_between(&self, trace: &Trace, first: &Hit, second: &Hit) -> Option<Timestamp> {
+        let (from, until) = (first.time, second.time);
+        let meets = |span: &TimeSpan| span.end > from && span.start < until;
+        let on_cpu_of = |hit: &Hit| {
+            let Item::Event(id) = hit.item else {
+                return None;
+            };
+            let cpu = trace.events.get(id).cpu?;
+            let spans = self.of_cpu.get(cpu as usize)?;
+            let next = spans.partition_point(|span| span.end <= from);
+            spans.get(next).filter(|span| meets(span))
+        };
+        let file = |hit: &Hit| match hit.item {
+            Item::Event(id) => trace.source_of(id.0, |source| &source.events),
+            _ => None,
+        };
+        let files = [file(first), file(second)];
+        let loose = self.loose.iter();
+        let loose = loose.filter(|(of, span)| files.contains(of) && meets(span));
+        let loose = loose.map(|(_, span)| span);
+        let all = [first, second]
+            .into_iter()
+            .filter_map(on_cpu_of)
+            .chain(loose);
+        all.map(|span| span.start.max(from)).min()
+    }
 }
 
 impl Keys<'_> {
@@ -233,12 +296,20 @@ impl Keys<'_> {
             return;
         }
         match self.open.remove(&key) {
-            Some(begin) => pairs.samples.push(Sample {
-                start: begin.time,
-                length_ns: (hit.time - begin.time).0,
-                from: begin.item,
-                to: hit.item,
-            }),
+            Some(begin) => match self.losses.first_between(self.trace, &begin, &hit) {
+                Some(lost) => {
+                    pairs.unmatched_from += 1;
+                    pairs.over_losses += 1;
+                    pairs.unfinished += 1;
+                    pairs.unfinished_ns += i128::from((lost - begin.time).0);
+                }
+                None => pairs.samples.push(Sample {
+                    start: begin.time,
+                    length_ns: (hit.time - begin.time).0,
+                    from: begin.item,
+                    to: hit.item,
+                }),
+            },
             None => pairs.unmatched_to += 1,
         }
     }

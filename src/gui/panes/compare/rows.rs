@@ -55,19 +55,6 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
             of("mean_b", "Mean right", 78.0).about("Total divided by count, on the right"),
         ]);
     }
-    columns.extend(
-        [after(3, 96.0), after(4, 76.0), after(5, 82.0)]
-            .into_iter()
-            .flatten(),
-    );
-    if has_times {
-        columns.extend([
-            of("p50_a", "p50 left", 80.0).about("Half are at most this long, on the left"),
-            of("p50_b", "p50 right", 80.0).about("Half are at most this long, on the right"),
-            of("p95_a", "p95 left", 80.0).about("95 of 100 are at most this long, on the left"),
-            of("p95_b", "p95 right", 80.0).about("95 of 100 are at most this long, on the right"),
-        ]);
-    }
     let mut sides = rows.iter().flat_map(|row| [row.left, row.right]).flatten();
     if sides.any(|side| side.unfinished > 0) {
         columns.extend([
@@ -81,6 +68,19 @@ fn columns_of(rows: &[CompareRow], what: CompareWhat) -> Vec<PaneColumn> {
             ),
             of("at_least_b", "At least right", 92.0)
                 .about("The least total duration of the unfinished items, on the right"),
+        ]);
+    }
+    columns.extend(
+        [after(3, 96.0), after(4, 76.0), after(5, 82.0)]
+            .into_iter()
+            .flatten(),
+    );
+    if has_times {
+        columns.extend([
+            of("p50_a", "p50 left", 80.0).about("Half are at most this long, on the left"),
+            of("p50_b", "p50 right", 80.0).about("Half are at most this long, on the right"),
+            of("p95_a", "p95 left", 80.0).about("95 of 100 are at most this long, on the left"),
+            of("p95_b", "p95 right", 80.0).about("95 of 100 are at most this long, on the right"),
         ]);
     }
     if what == CompareWhat::Slices {

@@ -116,7 +116,10 @@ impl Pane for DurationsPane {
             let unfinished: u64 = groups.iter().map(|group| group.unfinished).sum();
             if unfinished > 0 {
                 let ns = groups.iter().map(|group| group.unfinished_ns).sum();
-                names.push_str(&format!(". {}", unfinished_words(scene, unfinished, ns)));
+                names.push_str(&format!(
+                    ". {}",
+                    unfinished_words(scene.state.origins.unit, unfinished, ns)
+                ));
             }
             let names = RichText::new(names).color(scene.palette.weak);
             let label = ui.add(egui::Label::new(names).extend());

@@ -175,7 +175,7 @@ impl OneName {
             }
             if found.unfinished().len() > 0 {
                 let count = found.unfinished().len() as u64;
-                let words = unfinished_words(scene, count, found.unfinished_ns());
+                let words = unfinished_words(scene.state.origins.unit, count, found.unfinished_ns());
                 let about = "Slices whose end was not seen are in no bar and in no number. They come first in the list.";
                 ui.label(RichText::new(words).strong()).on_hover_text(about);
             }

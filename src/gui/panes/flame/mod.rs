@@ -281,7 +281,11 @@ fn about_ui(ui: &mut Ui, scene: &Scene<'_>, found: &Found) {
         ui.label(weak(found.about.clone()));
         return;
     }
-    let unfinished = unfinished_words(scene, found.unfinished, found.unfinished_ns);
+    let unfinished = unfinished_words(
+        scene.state.origins.unit,
+        found.unfinished,
+        found.unfinished_ns,
+    );
     ui.label(weak(format!("{}. {unfinished}", found.about)))
         .on_hover_text(
             "Unfinished slices count in the totals with their least duration: such a total is a minimum (≥)",

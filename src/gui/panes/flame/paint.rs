@@ -179,7 +179,11 @@ fn details_of(flame: &Flame, id: u32, scene: &Scene<'_>) -> String {
         ruler::grouped(i64::try_from(node.count).unwrap_or(i64::MAX)),
     );
     if node.unfinished > 0 {
-        let unfinished = unfinished_words(scene, node.unfinished, node.unfinished_ns.into());
+        let unfinished = unfinished_words(
+            scene.state.origins.unit,
+            node.unfinished,
+            node.unfinished_ns.into(),
+        );
         words.push_str(&format!("\n{unfinished}"));
     }
     words

@@ -48,6 +48,7 @@ struct Found {
     worst: Arc<TableData>,
     samples: Vec<Sample>,
     unmatched_from: u64,
+    over_losses: u64,
     unfinished: (u64, i128),
     unmatched_to: u64,
     keyless: u64,
@@ -244,12 +245,18 @@ impl PairsView {
             let grouped = |count: u64| ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
             let mut words = format!(
                 "unmatched: {} begin, {} end",
-                grouped(found.unmatched_from),
+                grouped(found.unmatched_from - found.over_losses),
                 grouped(found.unmatched_to)
             );
+            if found.over_losses > 0 {
+                words.push_str(&format!(
+                    ", {} over lost events",
+                    grouped(found.over_losses)
+                ));
+            }
             let (unfinished, ns) = found.unfinished;
             if unfinished > 0 {
-                let unfinished = unfinished_words(scene, unfinished, ns);
+                let unfinished = unfinished_words(scene.state.origins.unit, unfinished, ns);
                 words.push_str(&format!("; {unfinished}"));
             }
             if found.keyless > 0 {
@@ -310,6 +317,7 @@ fn found_of(pairs: EventPairs, trace: TraceId) -> Found {
         worst: worst_of(&pairs.worst, trace),
         samples: pairs.worst,
         unmatched_from: pairs.unmatched_from,
+        over_losses: pairs.over_losses,
         unfinished: (pairs.unfinished, pairs.unfinished_ns),
         unmatched_to: pairs.unmatched_to,
         keyless: pairs.keyless,

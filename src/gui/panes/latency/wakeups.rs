@@ -6,15 +6,16 @@ use egui::{RichText, Ui};
 
 use super::{CURVE_POINTS, Held, LIST_WIDTH, WORST, measures, worst_of};
 use crate::base::{Task, TaskKey, TimeSpan};
+use crate::event::part::ClockUnit;
 use crate::gui::chart::{Curve, curves_ui};
 use crate::gui::pane::{Scene, empty_ui};
-use crate::gui::panes::selection::area::{ShownArea, words};
+use crate::gui::panes::selection::area::{ShownArea, unfinished_words, words};
 use crate::gui::shortened::line_within;
 use crate::gui::table::{DataTable, PaneColumn, TableAnswer, TableData};
 use crate::gui::tint::Tint;
 use crate::load::{LoadedTrace, TraceId};
 use crate::query::distribution::Distribution;
-use crate::query::latency::{Among, Sample, wakeups};
+use crate::query::latency::{Among, Sample, WakeupLatency, wakeups};
 use crate::tables::columns::THREAD_IN_FULL;
 use crate::tables::latency::{SUMS, wakeup_sums};
 use crate::view::Action;
@@ -76,12 +77,14 @@ impl WakeupsView {
             let loaded = scene.loaded.clone();
             let (span, among) = (key.0, key.1.clone());
             let about = words(scene, &area, from);
+            let unit = scene.state.origins.unit;
             if !self.found.is_of(id, &key) {
                 self.chosen = None;
             }
             self.found
                 .ask(ui.ctx(), TaskKey::about(id, key), move |job| {
                     let rows = wakeups(&loaded.trace, &among, span, WORST, job)?;
+                    let about = about + &unfinished_of(&rows, unit);
                     Ok(Arc::new(found_of(&loaded, rows, about)))
                 });
         }
@@ -196,11 +199,17 @@ impl WakeupsView {
     }
 }
 
-fn found_of(
-    loaded: &LoadedTrace,
-    rows: Vec<crate::query::latency::WakeupLatency>,
-    about: String,
-) -> Found {
+/// Returns words for waits that never ended, of all threads: `; 2 unfinished, at least 5.3 s`. Empty if all ended.
+fn unfinished_of(rows: &[WakeupLatency], unit: ClockUnit) -> String {
+    let count: u64 = rows.iter().map(|row| row.unfinished).sum();
+    let ns: i128 = rows.iter().map(|row| row.unfinished_ns).sum();
+    match count {
+        0 => String::new(),
+        _ => format!("; {}", unfinished_words(unit, count, ns)),
+    }
+}
+
+fn found_of(loaded: &LoadedTrace, rows: Vec<WakeupLatency>, about: String) -> Found {
     let (trace, id) = (&loaded.trace, loaded.id);
     let thread = PaneColumn::after(&SUMS, 0, THREAD_IN_FULL, 170.0);
     let mut columns = vec![thread.about("Name and number")];

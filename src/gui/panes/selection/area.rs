@@ -4,6 +4,7 @@ use egui::Ui;
 
 use crate::base::{Nanos, TimeSpan};
 use crate::event::SliceKind;
+use crate::event::part::ClockUnit;
 use crate::gui::boxes::check_box;
 use crate::gui::pane::Scene;
 use crate::query::area::{Area, Group, Hidden, Lane, Lanes};
@@ -287,10 +288,10 @@ pub(crate) fn sums_ui(
 
 /// Describes how many slices never ended: `2 unfinished, at least 5.3 s`.
 #[must_use]
-pub(crate) fn unfinished_words(scene: &Scene<'_>, count: u64, ns: i128) -> String {
+pub(crate) fn unfinished_words(unit: ClockUnit, count: u64, ns: i128) -> String {
     let count = ruler::grouped(i64::try_from(count).unwrap_or(i64::MAX));
     let ns = i64::try_from(ns).unwrap_or(i64::MAX);
-    let length = ruler::length_text(Nanos(ns), scene.state.origins.unit);
+    let length = ruler::length_text(Nanos(ns), unit);
     format!("{count} unfinished, at least {length}")
 }
 

@@ -80,7 +80,7 @@ fn measures(what: What, whole: Whole, groups: &[Group]) -> Vec<PaneColumn> {
             of(
                 "unfinished",
                 "Unfinished",
-                "How many never ended; only this column and the next count them",
+                "How many never ended. Durations leave them out; Of range counts what is in the range",
             ),
             PaneColumn::of(&GROUPS, "at_least", 86.0)
                 .about("The least total duration of the unfinished items"),
