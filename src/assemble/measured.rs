@@ -328,6 +328,10 @@ fn calls_among(
         let placed_by_end = is_placed_by_end(draft);
         let ended_by = match placed_by_end {
             true => Maybe::new(draft.begin),
+            // A call that began at that time showed that this one, whose return was lost, is over.
+            false if draft.is_unended && draft.finish.is_none() && draft.start < end => {
+                Maybe::new(draft.begin)
+            }
             false => draft.finish,
         };
         let mut call = Call {

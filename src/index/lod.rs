@@ -80,6 +80,17 @@ pub struct Level {
     lengths: Vec<u32>,
     /// The sums of each entry's parts. Empty if the row has no parts.
     parts: Vec<Parts>,
+    /// The shares of each entry's labels. Empty if the row has parts.
+    shares: Vec<Shares>,
+}
+
+/// How much of an entry's time its labels take, at least.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    /// The label with the second largest share.
+    second: u32,
+    /// The shares of the entry's label and of `second`, in parts of 255.
+    parts: [u8; 2],
 }
 
 /// Returns the unit of a level's sums: 2 to the power of this, in ns.
@@ -166,8 +177,27 @@ impl Level {
         times
     }
 
+    /// Returns the tally of the two labels that take most of the time of entry `at`, which is `nanos` long.
+    #[inline]
+    #[must_use]
+    pub(crate) fn tally(&self, at: usize, nanos: f32) -> Tally {
+        let label = self.entries[at].label;
+        let Some(shares) = self.shares.get(at) else {
+            return Tally::of(label, nanos);
+        };
+        let [first, second] = shares
+            .parts
+            .map(|part| nanos * f32::from(part) / f32::from(u8::MAX));
+        let mut tally = Tally::of(label, first);
+        if second > 0.0 {
+            tally.add(shares.second, second);
+        }
+        tally
+    }
+
     fn memory_bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
+        self.shares.capacity() * size_of::<Shares>()
+            + self.entries.capacity() * size_of::<Entry>()
             + self.starts.capacity() * 8
             + self.lengths.capacity() * 4
             + self.parts.capacity() * size_of::<Parts>()
@@ -357,7 +387,10 @@ struct DraftLevel {
 
 impl DraftLevel {
     fn new(row: &impl Row, shift: u32, count: u32) -> DraftLevel {
-        let with_parts = if row.has_parts() { count } else { 0 };
+        let (with_parts, with_shares) = match row.has_parts() {
+            true => (count, 0),
+            false => (0, count),
+        };
         DraftLevel {
             level: Level {
                 shift,
@@ -365,6 +398,7 @@ impl DraftLevel {
                 starts: Vec::with_capacity(count as usize),
                 lengths: Vec::with_capacity(count as usize),
                 parts: Vec::with_capacity(with_parts as usize),
+                shares: Vec::with_capacity(with_shares as usize),
             },
             tallies: Vec::with_capacity(count as usize),
             is_mixed: false,
@@ -414,8 +448,15 @@ impl DraftLevel {
         level.entries.push(entry);
         level.starts.push(start);
         level.lengths.push(up_to_u32(length));
-        if self.has_parts {
-            level.parts.push(parts);
+        match self.has_parts {
+            true => level.parts.push(parts),
+            false => level.shares.push(match labels {
+                Labels::One => Shares {
+                    second: 0,
+                    parts: [u8::MAX, 0],
+                },
+                Labels::Several(tally) => Shares::of(tally, entry.busy, level.shift),
+            }),
         }
         self.tallies.push(match labels {
             Labels::One => Tally::of(entry.label, time),
@@ -430,6 +471,9 @@ impl DraftLevel {
             && let (Some(last), Some(tally)) = (self.level.entries.last_mut(), self.tallies.last())
         {
             last.label = tally.most();
+            if let Some(shares) = self.level.shares.last_mut() {
+                *shares = Shares::of(tally, last.busy, self.level.shift);
+            }
         }
         self.is_mixed = false;
     }
@@ -460,6 +504,17 @@ impl DraftLevel {
             busy: 0,
         });
         self
+    }
+}
+
+impl Shares {
+    #[inline]
+    fn of(tally: &Tally, busy: u32, shift: u32) -> Shares {
+        let all = ((i64::from(busy) << unit_of(shift)) as f32).max(1.0);
+        let [(_, first), (second, time)] = tally.first_two();
+        // (A conversion from float saturates.)
+        let parts = [first, time].map(|time| (time / all * f32::from(u8::MAX)) as u8);
+        Shares { second, parts }
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod interval_tree;
 pub(crate) mod lod;
 pub(crate) mod lod_rows;
 pub(crate) mod overview;
+pub(crate) mod own_time;
 pub(crate) mod seen;
 pub(crate) mod tally;
 
@@ -22,6 +23,7 @@ use interval_tree::IntervalTree;
 use lod::{Lod, SMALL_ROW};
 use lod_rows::{InstantRow, PointRow, run_row, slice_row, state_row};
 use overview::Overview;
+use own_time::OwnLod;
 use seen::SeenThreads;
 
 /// A trace and its index.
@@ -38,6 +40,8 @@ pub struct IndexedTrace {
 pub struct Index {
     /// Pyramids of slices, by row of [`Slices::rows`](crate::trace::Slices::rows).
     pub slice_rows: Shared<Vec<Option<Lod>>>,
+    /// Pyramids of own times of nested slices, by row of [`Slices::rows`](crate::trace::Slices::rows).
+    pub(crate) own_times: Shared<Vec<Option<OwnLod>>>,
     /// Pyramids of runs, by CPU.
     pub runs: Shared<Vec<Option<Lod>>>,
     /// Threads that events name on CPUs without runs.
@@ -73,6 +77,14 @@ impl Index {
             rows.map(|row| {
                 job.check()?;
                 Ok(Lod::of_large(row.slices.len(), || slice_row(trace, row)))
+            })
+            .collect::<Result<Vec<_>, Cancelled>>()
+        };
+        let own_times = || {
+            let rows = (0..trace.slices.rows.len()).into_par_iter();
+            rows.map(|row| {
+                job.check()?;
+                Ok(OwnLod::of_large(trace, row))
             })
             .collect::<Result<Vec<_>, Cancelled>>()
         };
@@ -117,10 +129,11 @@ impl Index {
                 .collect::<Result<Vec<_>, Cancelled>>()
         };
         let ((slice_rows, instants), (runs, states)) = rayon::join(
-            || rayon::join(slice_rows, instants),
+            || rayon::join(|| (slice_rows(), own_times()), instants),
             || rayon::join(runs, states),
         );
-        let (slice_rows, instants, runs, states) = (slice_rows?, instants?, runs?, states?);
+        let (instants, runs, states) = (instants?, runs?, states?);
+        let (slice_rows, own_times) = (slice_rows.0?, slice_rows.1?);
         job.check()?;
         let ((counters, flows), (overview, seen)) = rayon::join(
             || (counters(), flows()),
@@ -129,6 +142,7 @@ impl Index {
         job.check()?;
         Ok(Index {
             slice_rows: Shared::from(slice_rows),
+            own_times: Shared::from(own_times),
             runs: Shared::from(runs),
             seen: seen.into(),
             states: Shared::from(states),
@@ -158,7 +172,11 @@ impl Index {
             .flatten()
             .map(|lod| lod.memory_bytes())
             .sum();
-        rows + counters
+        let own = self.own_times.iter().flatten().map(OwnLod::memory_bytes);
+        let own =
+            own.sum::<u64>() + (self.own_times.capacity() * size_of::<Option<OwnLod>>()) as u64;
+        rows + own
+            + counters
             + self.flows.memory_bytes()
             + self.gaps.memory_bytes()
             + self.overview.memory_bytes()

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! events of CPU 0   a a   a b b    a
-//! stretches        [=====] [=]    [ ]
+//! stretches        [=======][======][]
 //! ```
 //!
-//! A stretch ends where events of its CPU were lost. It does not claim that its thread ran all the time: between two of
-//! its events another thread may have run.
+//! A stretch lasts until the next event of another thread, as in KernelShark, or until events of its CPU were lost. It does
+//! not claim that its thread ran all the time: after any of its events another thread may have run.
 
 use super::lod::{Lod, Row};
 use super::lod_rows::Label;
@@ -110,11 +110,10 @@ impl SeenOnCpu {
         self.push(start, end, thread);
     }
 
-    /// Sorts the stretches by time, drops those of no thread, cuts them at the gaps, and builds the pyramid.
+    /// Sorts the stretches by time, cuts them at the gaps, extends each to the next one, drops those of no thread, and
+    /// builds the pyramid.
     fn finish(&mut self, gaps: &[TimeSpan]) {
-        let mut order: Vec<u32> = (0..self.starts.len() as u32)
-            .filter(|&at| self.threads[at as usize] != ThreadId::IDLE.0)
-            .collect();
+        let mut order: Vec<u32> = (0..self.starts.len() as u32).collect();
         order.sort_by_key(|&at| self.starts[at as usize]);
         let sorted =
             |column: &[i64]| -> Vec<i64> { order.iter().map(|&at| column[at as usize]).collect() };
@@ -128,6 +127,15 @@ impl SeenOnCpu {
         if !gaps.is_empty() {
             self.cut(gaps);
         }
+        for (end, next) in self.ends.iter_mut().zip(self.starts.iter().skip(1)) {
+            let gap = gaps.get(gaps.partition_point(|gap| gap.start.0 < *end));
+            *end = gap.map_or(*next, |gap| gap.start.0.min(*next));
+        }
+        let is_thread = |thread: &u32| *thread != ThreadId::IDLE.0;
+        let keeps: Vec<bool> = self.threads.iter().map(is_thread).collect();
+        keep(&mut self.starts, &keeps);
+        keep(&mut self.ends, &keeps);
+        keep(&mut self.threads, &keeps);
         self.lod = Lod::of_large(self.starts.len(), || &*self);
     }
 }
@@ -156,6 +164,12 @@ impl SeenOnCpu {
         self.ends.push(end);
         self.threads.push(thread);
     }
+}
+
+/// Leaves the values for which `keeps` has true.
+fn keep<T>(values: &mut Vec<T>, keeps: &[bool]) {
+    let mut keeps = keeps.iter();
+    values.retain(|_| keeps.next().copied().unwrap_or(true));
 }
 
 /// Returns the gaps of each CPU, sorted by start.
@@ -203,7 +217,7 @@ mod tests {
         }
         row.finish(&[]);
         assert_eq!(row.starts, [5, 9, 12, 22]);
-        assert_eq!(row.ends, [6, 9, 20, 22]);
+        assert_eq!(row.ends, [9, 11, 22, 22]);
         assert_eq!(row.threads, [1, 2, 2, 1]);
     }
 
@@ -212,9 +226,12 @@ mod tests {
         use crate::base::Timestamp;
         let mut row = SeenOnCpu::default();
         row.add(10, 40, Some(ThreadId(1)));
-        row.finish(&[TimeSpan::new(Timestamp(20), Timestamp(30))]);
-        assert_eq!((row.starts, row.ends), (vec![10, 30], vec![20, 40]));
-        assert_eq!(row.threads, [1, 1]);
+        row.add(70, 70, Some(ThreadId(2)));
+        let gap = |from, until| TimeSpan::new(Timestamp(from), Timestamp(until));
+        row.finish(&[gap(20, 30), gap(50, 60)]);
+        assert_eq!(row.starts, [10, 30, 70]);
+        assert_eq!(row.ends, [20, 50, 70]);
+        assert_eq!(row.threads, [1, 1, 2]);
     }
 
     #[test]

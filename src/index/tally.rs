@@ -1,20 +1,29 @@
 //! Which label takes most time, of many items: a few labels with the largest sums are kept (the Misra-Gries summary).
 
-/// The number of labels that are kept. A label that takes more than a fifth of the time is always among them.
+/// The number of labels that are kept, unless stated otherwise.
 const KEPT: usize = 4;
 
-/// The labels with most time so far, each with a lower bound of its time in ns: others took from all when they had no
-/// place.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Tally {
-    labels: [u32; KEPT],
-    times: [f32; KEPT],
+/// The `N` labels with most time so far, each with a lower bound of its time in ns: others took from all when they had no
+/// place. A label that takes more than one of `N + 1` parts of the time is always among them: with 4, more than a fifth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Tally<const N: usize = KEPT> {
+    labels: [u32; N],
+    times: [f32; N],
 }
 
-impl Tally {
+impl<const N: usize> Default for Tally<N> {
+    fn default() -> Tally<N> {
+        Tally {
+            labels: [0; N],
+            times: [0.0; N],
+        }
+    }
+}
+
+impl<const N: usize> Tally<N> {
     /// Returns the tally of one item.
     #[inline]
-    pub(crate) fn of(label: u32, time: f32) -> Tally {
+    pub(crate) fn of(label: u32, time: f32) -> Tally<N> {
         let mut tally = Tally::default();
         (tally.labels[0], tally.times[0]) = (label, time);
         tally
@@ -22,7 +31,7 @@ impl Tally {
 
     /// Returns the tally with a part of each time, from 0 to 1.
     #[inline]
-    pub(crate) fn scaled(self, part: f32) -> Tally {
+    pub(crate) fn scaled(self, part: f32) -> Tally<N> {
         Tally {
             times: self.times.map(|time| time * part),
             ..self
@@ -31,7 +40,7 @@ impl Tally {
 
     /// Adds the labels of another tally.
     #[inline]
-    pub(crate) fn add_all(&mut self, other: &Tally) {
+    pub(crate) fn add_all(&mut self, other: &Tally<N>) {
         for (&label, &time) in other.labels.iter().zip(&other.times) {
             if time > 0.0 {
                 self.add(label, time);
@@ -71,6 +80,28 @@ impl Tally {
         }
     }
 
+    /// Returns the labels with their times in ns.
+    #[inline]
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u32, f32)> {
+        let all = self.labels.into_iter().zip(self.times);
+        all.filter(|(_, time)| *time > 0.0)
+    }
+
+    /// Returns the two labels with the largest sums, with these in ns. The first is that of [`Tally::most`].
+    #[inline]
+    pub(crate) fn first_two(&self) -> [(u32, f32); 2] {
+        let mut two = [(self.labels[0], self.times[0]), (0, 0.0)];
+        let others = self.labels.iter().zip(&self.times).skip(1);
+        for (&label, &time) in others {
+            if time > two[0].1 {
+                two = [(label, time), two[0]];
+            } else if time > two[1].1 {
+                two[1] = (label, time);
+            }
+        }
+        two
+    }
+
     /// Returns the label with the largest sum, the first of several.
     #[inline]
     pub(crate) fn most(&self) -> u32 {
@@ -92,9 +123,9 @@ mod tests {
     fn the_label_with_most_time_wins_without_a_majority() {
         // 40 %, 30 %, 30 %, in any order and merged in any grouping.
         let items = [(1, 4.0), (2, 3.0), (3, 3.0)];
-        let mut whole = Tally::default();
+        let mut whole = Tally::<KEPT>::default();
         for turn in 0..999 {
-            let mut part = Tally::default();
+            let mut part = Tally::<KEPT>::default();
             for step in 0..3 {
                 let (label, time) = items[(turn * 2 + step) % 3];
                 part.add_all(&Tally::of(label, time));
@@ -104,7 +135,7 @@ mod tests {
         }
         assert_eq!(whole.most(), 1);
         // Among thousands of names that take little, one that takes a third.
-        let mut many = Tally::default();
+        let mut many = Tally::<KEPT>::default();
         for name in 0..4_000 {
             many.add_all(&Tally::of(100 + name, 2.0));
             many.add_all(&Tally::of(7, 1.0));

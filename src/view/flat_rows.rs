@@ -1,6 +1,6 @@
 //! Flattens the outline: which nodes are rows, which pass the filter, and the height of each row and lane.
 
-use super::heights::{LegibleRows, lanes_at};
+use super::heights::{LegibleRows, Reach, lanes_at};
 use super::layout::Layout;
 use super::outline::{Node, count_tracks};
 use super::row::{Fold, LaneKind, Row, RowKey};
@@ -19,6 +19,8 @@ pub struct Wanted<'a> {
     pub active: Option<&'a FxHashSet<RowKey>>,
     /// The rows of slices in which something is wide enough to be read; `None`: not known yet, all are drawn.
     pub legible: Option<&'a LegibleRows>,
+    /// How much of the trace is in view.
+    pub reach: Reach,
     /// Height of all tracks, in percent.
     pub percent: u16,
     /// Height that the window has for tracks, in points: lanes grow into the height that is left. 0: they do not grow.

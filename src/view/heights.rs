@@ -4,13 +4,17 @@
 //! ```text
 //! roomy      natural heights, and more where there is room
 //! compact    thin lanes are lower
-//! dense      a row without anything legible is a single lane
 //! tight      lanes with something legible are lower too, and the other lanes of their rows are merged
 //! bare       a row of a thread or CPU is the single lane that shows what it did
 //! ```
+//!
+//! If all rows fit at one of the first two densities, they have it. Otherwise rows are bare, and open from the top as far
+//! as there is room. In a part of the trace, rows with something legible open in any case, even if the rows then scroll:
+//! who zooms in wants to read. If even bare rows do not fit, they scroll, and all are compact.
 
 use super::layout::Layout;
 use super::row::{LANE_GAP, Lane, LaneKind, Legibility, MergedLane, PADDING, Row, RowKind};
+use crate::base::TimeSpan;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
@@ -20,14 +24,14 @@ const MIN_HEIGHT: f32 = 22.0;
 const GROUP_HEIGHT: f32 = 24.0;
 /// Height of a group's row in a compact layout, in points.
 const COMPACT_HEIGHT: f32 = 18.0;
-/// Least height of a dense row of a CPU, in points.
-const DENSE_CPU: f32 = 18.0;
-/// Heights of dense rows, in points, in the order in which they are tried.
-const DENSE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, LEAST_DENSE];
-const LEAST_DENSE: u8 = 12;
-/// Heights of tight rows without anything legible, and of lanes of slices, in points, in the order in which they are
-/// tried: names still fit into the last.
-const TIGHT_HEIGHTS: [u8; 5] = [16, 15, 14, 13, LEAST_DENSE];
+/// Heights of bare rows, and of lanes of slices in tight rows, in points, in the order in which they are tried: names
+/// still fit into the last.
+const BARE_HEIGHTS: [u8; 6] = [18, 16, 15, 14, 13, LEAST_BARE];
+const LEAST_BARE: u8 = 12;
+/// Height of the instants in a bare row, in points.
+const BARE_BAND: f32 = 2.0;
+/// The share of the room that bare rows leave to rows that open, if they can.
+const SHARE_TO_OPEN: f32 = 0.3;
 /// Space above and below the lanes of a tight row, in points.
 const TIGHT_PADDING: f32 = 1.0;
 /// Height of a group's row in a tight layout, in points.
@@ -118,10 +122,6 @@ pub(super) fn lanes_at(lanes: &[Lane], legible: Option<&LegibleRows>) -> DrawnLa
 pub(super) enum Density {
     Roomy,
     Compact,
-    Dense {
-        /// Height of a row without anything legible, in points.
-        height: u8,
-    },
     Tight {
         /// Height of a row without anything legible and of a lane of slices, in points.
         height: u8,
@@ -133,23 +133,81 @@ pub(super) enum Density {
     },
 }
 
+/// How much of the trace is in view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// All of it, or nearly.
+    #[default]
+    Whole,
+    /// A part.
+    Part,
+}
+
+impl Reach {
+    /// Returns how much of the span of a trace is in view.
+    #[must_use]
+    pub(super) fn of(view: TimeSpan, trace: TimeSpan) -> Reach {
+        let (seen, all) = (view.duration().0, trace.duration().0);
+        match i128::from(seen) * 10 >= i128::from(all) * 9 {
+            true => Reach::Whole,
+            false => Reach::Part,
+        }
+    }
+}
+
+/// Returns the density of each row: the first rows are pinned, above the others. See the module's comment.
+pub(super) fn densities(
+    rows: &[&[Row]; 2],
+    layout: &Layout,
+    percent: u16,
+    room: f32,
+    reach: Reach,
+) -> Vec<Density> {
+    let count = rows[0].len() + rows[1].len();
+    let all = || rows.iter().flat_map(|rows| rows.iter());
+    let height_at = |row: &Row, density: Density| {
+        let (percent, density, _) = sizes_of(row, layout, percent, density);
+        height_of(row, percent, density)
+    };
+    let total = |density: Density| all().map(|row| height_at(row, density)).sum::<f32>();
+    let roomier = [Density::Roomy, Density::Compact].into_iter();
+    if let Some(density) = roomier.clone().find(|density| total(*density) <= room) {
+        return vec![density; count];
+    }
+    if total(Density::DENSEST) > room {
+        return vec![Density::Compact; count];
+    }
+    let mut heights = BARE_HEIGHTS.into_iter();
+    let height =
+        heights.find(|&height| total(Density::Bare { height }) <= room * (1.0 - SHARE_TO_OPEN));
+    let height = height.unwrap_or(LEAST_BARE);
+    let least = |row: &Row| match reach == Reach::Part && row.lanes.iter().any(is_to_be_read) {
+        true => Density::Tight { height },
+        false => Density::Bare { height },
+    };
+    let mut chosen: Vec<Density> = all().map(least).collect();
+    let so_far = all()
+        .zip(&chosen)
+        .map(|(row, density)| height_at(row, *density));
+    let mut left = room - so_far.sum::<f32>();
+    for (row, density) in all().zip(&mut chosen) {
+        let more = height_at(row, Density::Compact) - height_at(row, *density);
+        if more <= left {
+            left -= more;
+            *density = Density::Compact;
+        }
+    }
+    chosen
+}
+
+/// Returns whether a lane contains names that are wide enough to be read.
+fn is_to_be_read(lane: &Lane) -> bool {
+    matches!(lane.kind, LaneKind::Slices(_)) && lane.legibility == Legibility::Legible
+}
+
 impl Density {
     /// The density with the least content.
-    pub(super) const DENSEST: Density = Density::Bare {
-        height: LEAST_DENSE,
-    };
-
-    /// Returns the first density with which everything fits into `room` points; `total` returns the height of all rows. If
-    /// rows must be scrolled anyway, they keep all their lanes.
-    pub(super) fn fitting(room: f32, total: impl Fn(Density) -> f32) -> Density {
-        let dense = DENSE_HEIGHTS.map(|height| Density::Dense { height });
-        let tight = TIGHT_HEIGHTS.map(|height| Density::Tight { height });
-        let bare = TIGHT_HEIGHTS.map(|height| Density::Bare { height });
-        let roomier = [Density::Roomy, Density::Compact].into_iter();
-        let all = roomier.chain(dense).chain(tight).chain(bare);
-        let mut fitting = all.filter(|density| total(*density) <= room);
-        fitting.next().unwrap_or(Density::Compact)
-    }
+    pub(super) const DENSEST: Density = Density::Bare { height: LEAST_BARE };
 
     /// Returns the height of a lane, in points.
     fn lane_height(self, lane: &Lane) -> f32 {
@@ -171,7 +229,7 @@ impl Density {
         match self {
             Density::Roomy if is_group => GROUP_HEIGHT,
             Density::Roomy => MIN_HEIGHT,
-            Density::Compact | Density::Dense { .. } => COMPACT_HEIGHT,
+            Density::Compact => COMPACT_HEIGHT,
             Density::Tight { .. } | Density::Bare { .. } if is_group => TIGHT_GROUP,
             Density::Tight { height } | Density::Bare { height } => f32::from(height),
         }
@@ -180,7 +238,7 @@ impl Density {
     /// Returns the height of a lane of slices in a tight layout, in points.
     fn tight_height(self) -> Option<f32> {
         match self {
-            Density::Roomy | Density::Compact | Density::Dense { .. } => None,
+            Density::Roomy | Density::Compact => None,
             Density::Tight { height } | Density::Bare { height } => Some(f32::from(height)),
         }
     }
@@ -200,11 +258,7 @@ impl Density {
 
     /// Returns the height of a dense row, if this row is one: it has nothing legible, or a single lane.
     fn dense_height(self, row: &Row) -> Option<f32> {
-        let (height, least_cpu) = match self {
-            Density::Dense { height } => (height, DENSE_CPU),
-            Density::Tight { height } | Density::Bare { height } => (height, TIGHT_CPU),
-            Density::Roomy | Density::Compact => return None,
-        };
+        let height = self.tight_height()?;
         let can_be = matches!(
             row.kind,
             RowKind::Thread(_) | RowKind::Process(_) | RowKind::Track(_) | RowKind::Cpu(_)
@@ -215,10 +269,10 @@ impl Density {
         let is_dense = can_be && (is_single || is_bare);
         let least = match row.kind {
             // A CPU's lane shows shares by height: that needs some.
-            RowKind::Cpu(_) => least_cpu,
+            RowKind::Cpu(_) => TIGHT_CPU,
             _ => 0.0,
         };
-        is_dense.then_some(f32::from(height).max(least))
+        is_dense.then_some(height.max(least))
     }
 }
 
@@ -259,9 +313,15 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
     row.height = height_of(row, percent, density);
     if density.dense_height(row).is_some() {
         keep_main_lane(row);
-        if let [lane] = row.lanes.as_mut_slice() {
-            lane.offset = 1.0;
-            lane.height = row.height - 3.0;
+        let band = match row.lanes.len() {
+            0 | 1 => 0.0,
+            _ => BARE_BAND,
+        };
+        for lane in &mut row.lanes {
+            (lane.offset, lane.height) = match lane.kind {
+                LaneKind::Instants(_) if band > 0.0 => (row.height - 2.0 - band, band),
+                _ => (1.0, row.height - 3.0 - band),
+            };
         }
         return;
     }
@@ -283,7 +343,8 @@ fn lay_out(row: &mut Row, percent: f32, density: Density, grow: Grow) {
     }
 }
 
-/// Leaves the lane that shows most of a row: states, else a profile, else slices.
+/// Leaves the lane that shows most of a row: states, else a profile, else slices; and its instants, of which one may be the
+/// error that somebody looks for.
 fn keep_main_lane(row: &mut Row) {
     let rank = |lane: &Lane| match lane.kind {
         LaneKind::States(_) | LaneKind::Runs(_) | LaneKind::Summary(..) => 0,
@@ -294,7 +355,11 @@ fn keep_main_lane(row: &mut Row) {
     let Some(main) = row.lanes.iter().min_by_key(|lane| rank(lane)).cloned() else {
         return;
     };
-    keep_lanes(row, |lane| lane.kind == main.kind);
+    let instants = |lane: &&Lane| matches!(lane.kind, LaneKind::Instants(_));
+    let instants = row.lanes.iter().find(instants).map(|lane| lane.kind);
+    keep_lanes(row, |lane| {
+        lane.kind == main.kind || Some(lane.kind) == instants
+    });
 }
 
 /// Keeps the lanes of a row for which `keeps` returns true; the other lanes are shown by the first lane that is kept.
@@ -331,7 +396,7 @@ fn sizes_of(row: &Row, layout: &Layout, percent: u16, density: Density) -> (f32,
     }
 }
 
-/// Returns the height of all rows together, in points.
+/// Returns the height of all rows together, in points, at one density.
 pub(super) fn height_of_all(rows: &[Row], layout: &Layout, percent: u16, density: Density) -> f32 {
     let heights = rows.iter().map(|row| {
         let (percent, density, _) = sizes_of(row, layout, percent, density);
@@ -340,16 +405,16 @@ pub(super) fn height_of_all(rows: &[Row], layout: &Layout, percent: u16, density
     heights.sum()
 }
 
-/// Lays out all rows, one below the other; returns their height together, in points.
+/// Lays out all rows, one below the other, each with its density; returns their height together, in points.
 pub(super) fn lay_out_all(
     rows: &mut [Row],
     layout: &Layout,
     percent: u16,
-    density: Density,
+    densities: &[Density],
 ) -> f32 {
     let mut top = 0.0;
-    for row in rows {
-        let (percent, density, grow) = sizes_of(row, layout, percent, density);
+    for (row, density) in rows.iter_mut().zip(densities) {
+        let (percent, density, grow) = sizes_of(row, layout, percent, *density);
         row.top = top;
         lay_out(row, percent, density, grow);
         top = row.bottom();
@@ -373,7 +438,9 @@ pub(super) fn grow(rows: &mut [Row], layout: &Layout, percent: u16) -> f32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::row::{Fold, RowKey};
     use super::*;
+    use crate::trace::ThreadId;
 
     fn lanes(rows: std::ops::Range<u32>) -> Vec<Lane> {
         rows.map(|row| Lane::new(LaneKind::Slices(row))).collect()
@@ -394,26 +461,56 @@ mod tests {
         assert_eq!(lanes_at(&lanes(4..12), None).lanes.len(), 8);
     }
 
-    #[test]
-    fn rows_are_as_dense_as_the_window_needs() {
-        let total = |density| match density {
-            Density::Roomy => 900.0,
-            Density::Compact => 700.0,
-            Density::Dense { height } => 30.0 * f32::from(height),
-            Density::Tight { height } => 25.0 * f32::from(height),
-            Density::Bare { height } => 20.0 * f32::from(height),
+    /// Returns the row of a thread with its states and nested slices, of which the first are legible.
+    fn thread(number: u32, legible: u32) -> Row {
+        let first = number * 10;
+        let mut row = Row {
+            key: RowKey::Thread(u64::from(number)),
+            kind: RowKind::Thread(ThreadId(number)),
+            depth: 0,
+            title: "".into(),
+            note: "".into(),
+            fold: Fold::Open,
+            lanes: vec![Lane::new(LaneKind::States(ThreadId(number)))],
+            merged: Vec::new(),
+            top: 0.0,
+            height: 0.0,
         };
-        assert_eq!(Density::fitting(900.0, total), Density::Roomy);
-        assert_eq!(Density::fitting(899.0, total), Density::Compact);
-        assert_eq!(
-            Density::fitting(500.0, total),
-            Density::Dense { height: 16 }
-        );
-        assert_eq!(
-            Density::fitting(359.0, total),
-            Density::Tight { height: 14 }
-        );
-        assert_eq!(Density::fitting(299.0, total), Density::Bare { height: 14 });
-        assert_eq!(Density::fitting(100.0, total), Density::Compact);
+        row.lanes.extend(lanes(first..first + 5));
+        for lane in row.lanes.iter_mut().skip(1 + legible as usize) {
+            lane.legibility = Legibility::Thin;
+        }
+        row
+    }
+
+    #[test]
+    fn rows_open_from_the_top_as_far_as_there_is_room() {
+        let rows: Vec<Row> = (0..40)
+            .map(|number| thread(number, u32::from(number < 20)))
+            .collect();
+        let layout = Layout::default();
+        let chosen = |room, reach| densities(&[&[], &rows], &layout, 100, room, reach);
+        let count = |all: &[Density], wanted: fn(&Density) -> bool| {
+            all.iter().filter(|it| wanted(it)).count()
+        };
+        let is_bare = |density: &Density| matches!(density, Density::Bare { .. });
+        let is_compact = |density: &Density| *density == Density::Compact;
+        assert_eq!(chosen(1e6, Reach::Whole), vec![Density::Roomy; 40]);
+        // Not even one lane each fits.
+        assert_eq!(chosen(300.0, Reach::Whole), vec![Density::Compact; 40]);
+        // More room, more rows that are open, from the top.
+        let mut before = 0;
+        for room in [500.0, 700.0, 900.0, 1_200.0] {
+            let all = chosen(room, Reach::Whole);
+            let open = count(&all, is_compact);
+            assert!(all[..open].iter().all(is_compact) && all[open..].iter().all(is_bare));
+            assert!(open >= before, "{room}: {open}");
+            before = open;
+        }
+        assert!((1..40).contains(&before));
+        // In a part of the trace all that can be read is shown.
+        let all = chosen(500.0, Reach::Part);
+        assert_eq!(count(&all[..20], is_bare), 0);
+        assert_eq!(count(&all[20..], is_bare), 20);
     }
 }

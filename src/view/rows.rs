@@ -4,7 +4,7 @@
 //! Rows are rebuilt when something about them changes, not per frame.
 
 use super::flat_rows::{Flat, Passed, Wanted, left_out};
-use super::heights::{Density, grow, height_of_all, lay_out_all};
+use super::heights::{Density, Reach, densities, grow, height_of_all, lay_out_all};
 use super::layout::Layout;
 use super::outline::{Node, Outline};
 use rustc_hash::FxHashMap;
@@ -67,27 +67,30 @@ impl Rows {
             }
         }
         let (mut rows, mut pinned) = (rows, flat.rows);
-        // The lowest density at which all rows are visible without scrolling.
-        let percent = wanted.percent;
+        let (percent, layout) = (wanted.percent, wanted.layout);
         let total = |density| {
-            height_of_all(&rows, wanted.layout, percent, density)
-                + height_of_all(&pinned, wanted.layout, percent, density)
+            height_of_all(&rows, layout, percent, density)
+                + height_of_all(&pinned, layout, percent, density)
         };
         let density = match wanted.legible {
-            Some(_) if wanted.room > 0.0 => Density::fitting(wanted.room, total),
-            _ => Density::Roomy,
+            Some(_) if wanted.room > 0.0 => densities(
+                &[&pinned, &rows],
+                layout,
+                percent,
+                wanted.room,
+                wanted.reach,
+            ),
+            _ => vec![Density::Roomy; pinned.len() + rows.len()],
         };
         let densest_height = wanted.legible.map(|_| total(Density::DENSEST));
-        let mut height = lay_out_all(&mut rows, wanted.layout, percent, density);
-        let mut pinned_height = lay_out_all(&mut pinned, wanted.layout, percent, density);
+        let (of_pinned, of_rows) = density.split_at(pinned.len());
+        let mut height = lay_out_all(&mut rows, layout, percent, of_rows);
+        let mut pinned_height = lay_out_all(&mut pinned, layout, percent, of_pinned);
         let least_height = densest_height.unwrap_or(height + pinned_height);
         // Grows lanes as much as possible without making the rows scroll.
-        let mut more = match density {
-            Density::Roomy => MOST_GROWN,
-            Density::Compact
-            | Density::Dense { .. }
-            | Density::Tight { .. }
-            | Density::Bare { .. } => 0,
+        let mut more = match density.iter().all(|density| *density == Density::Roomy) {
+            true => MOST_GROWN,
+            false => 0,
         };
         while height + pinned_height < wanted.room && more > 0 {
             let percent = (u32::from(wanted.percent) * (100 + more) / 100) as u16;
@@ -232,6 +235,7 @@ pub(crate) fn matching<'a>(outline: &'a Outline, filter: &str) -> Vec<&'a Node> 
         filter,
         active: None,
         legible: None,
+        reach: Reach::Whole,
         percent: 100,
         room: 0.0,
     });
@@ -302,6 +306,7 @@ mod tests {
                 filter,
                 active: None,
                 legible: None,
+                reach: Reach::Whole,
                 percent: 100,
                 room: 0.0,
             },
@@ -339,6 +344,7 @@ mod tests {
                 filter: "",
                 active: None,
                 legible: None,
+                reach: Reach::Whole,
                 percent: 100,
                 room,
             };

@@ -6,7 +6,7 @@ use super::dock::{Dock, PaneFocus};
 use super::flags::Flag;
 use super::flat_rows::Wanted;
 use super::grouping::SortBy;
-use super::heights::LegibleRows;
+use super::heights::{LegibleRows, Reach};
 use super::highlight::Highlight;
 use super::history::{History, Place};
 use super::kept_places::KeptPlaces;
@@ -189,6 +189,8 @@ pub struct ViewState {
     pub room: f32,
     /// The rows of slices in which something can be read; `None` before the first frame.
     pub legible: Option<LegibleRows>,
+    /// How much of the trace was in view when the heights of rows were chosen.
+    pub reach: Reach,
 }
 
 impl ViewState {
@@ -223,6 +225,7 @@ impl ViewState {
         self.trace_span = trace.span;
         // Rows of slices have other numbers in another trace.
         self.legible = None;
+        self.reach = Reach::Whole;
         self.origins = Origins {
             start: trace.span.start,
             unix_offset: trace.info.wall_clock_zero_ns.map(i128::from),
@@ -447,9 +450,12 @@ impl ViewState {
     /// the pointer keeps its place, else the first visible one.
     pub(super) fn follow_heights(&mut self, legible: LegibleRows) {
         let is_held = self.settings.heights == Heights::Held;
-        if is_held || self.legible.as_ref() == Some(&legible) {
+        let reach = Reach::of(self.span, self.trace_span);
+        let is_same = self.legible.as_ref() == Some(&legible) && self.reach == reach;
+        if is_held || is_same {
             return;
         }
+        self.reach = reach;
         let pointed = self.pointed_row.and_then(|key| self.rows.of_key(key));
         let pointed = pointed.map(|row| (row.key, row.top - self.scroll));
         let anchor = pointed.or_else(|| self.first_seen());
@@ -469,6 +475,7 @@ impl ViewState {
             filter: &self.filter,
             active: self.active.as_ref().map(|(_, keys)| keys),
             legible: self.legible.as_ref(),
+            reach: self.reach,
             percent: self.settings.row_percent,
             room: self.room,
         };

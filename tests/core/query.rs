@@ -5,7 +5,8 @@ use std::path::Path;
 use threadline::base::{Job, Nanos, Task, TimeSpan, Timestamp, Waker};
 use threadline::event::Value;
 use threadline::formats::EventRef;
-use threadline::load::{LoadedTrace, open};
+use threadline::index::Index;
+use threadline::load::{LoadedTrace, Reading, open, open_bytes};
 use threadline::query::Item;
 use threadline::query::details::describe;
 use threadline::query::expression::{Expression, Matcher, argument_names, unknown_field};
@@ -15,8 +16,11 @@ use threadline::query::search::{
     EventFilter, Place, Places, Query, SearchedTrace, filter_events, search, start_filter,
     start_search,
 };
-use threadline::query::visible::counter;
-use threadline::trace::{CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId, Trace};
+use threadline::query::visible::{counter, profile};
+use threadline::trace::slices::SliceRow;
+use threadline::trace::{
+    CounterTrackId, CpuId, EventId, SliceId, StateId, ThreadId, Trace, TrackKind,
+};
 
 fn sample(name: &str) -> LoadedTrace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -586,4 +590,78 @@ fn rows_lead_to_items(trace: &Trace) {
         ..nowhere
     };
     assert_eq!(between.item(trace), None);
+}
+
+/// Returns the share of each name in the profile of the rows of a thread's slices, `first` and below, of the whole trace.
+fn profile_shares(loaded: &LoadedTrace, tid: u64, first: usize, pixels: u32) -> Vec<(String, f32)> {
+    let trace = loaded.trace.as_ref();
+    let index = Index::new(trace, &Job::default()).unwrap();
+    let is_ours = |row: &SliceRow| {
+        let kind = trace.tracks[row.track.0 as usize].kind;
+        matches!(kind, TrackKind::Thread(id) if trace.thread(id).tid == tid)
+    };
+    let rows = (0..)
+        .zip(&trace.slices.rows)
+        .filter(|(_, row)| is_ours(row));
+    let rows: Vec<u32> = rows.map(|(at, _)| at).skip(first).collect();
+    let rows = rows[0]..rows[rows.len() - 1] + 1;
+    let mut blocks = Vec::new();
+    let names = profile(trace, &index, rows, trace.span, pixels, &mut blocks);
+    let all: f32 = blocks.iter().flat_map(|block| block.times).sum();
+    let share = |part: usize| blocks.iter().map(|block| block.times[part]).sum::<f32>() / all;
+    let named = names.iter().enumerate().map(|(part, label)| {
+        let name = label.map_or("others".to_owned(), |label| {
+            trace
+                .text(trace.slices.labels.get(label as usize).unwrap().name)
+                .into_owned()
+        });
+        (name, share(part))
+    });
+    named.filter(|(_, share)| *share > 0.0).collect()
+}
+
+#[test]
+fn a_profile_shows_the_names_that_were_innermost() {
+    let mut events = Vec::new();
+    let mut add = |tid: u32, name: &str, from: u32, length: u32| {
+        events.push(format!(
+            r#"{{"ph":"X","pid":1,"tid":{tid},"name":"{name}","ts":{from},"dur":{length}}}"#
+        ));
+    };
+    for tid in [1, 2] {
+        add(tid, "outer", 0, 4_000_000);
+    }
+    for at in (0..4_000_000).step_by(1_000) {
+        // `mid` is covered by what it calls.
+        add(1, "mid", at, 1_000);
+        for (name, from, length) in [("f", 0, 400), ("g", 400, 350), ("h", 750, 250)] {
+            add(1, name, at + from, length);
+        }
+        // `a` is covered by `c`; `b` calls nothing.
+        for (name, from, length) in [("a", 0, 600), ("c", 0, 600), ("b", 600, 400)] {
+            add(2, name, at + from, length);
+        }
+    }
+    let text = format!("[{}]", events.join(","));
+    let opened = open_bytes(
+        "profile.json",
+        text.into(),
+        Reading::default(),
+        &Job::default(),
+    );
+    let loaded = opened.unwrap();
+    // From afar the sums are those of the pyramid, near by those of the slices.
+    for pixels in [40, 1_000, 100_000] {
+        for (tid, wanted) in [
+            (1, &[("f", 0.4), ("g", 0.35), ("h", 0.25)][..]),
+            (2, &[("c", 0.6), ("b", 0.4)]),
+        ] {
+            let shares = profile_shares(&loaded, tid, 1, pixels);
+            assert_eq!(shares.len(), wanted.len(), "{pixels} {shares:?}");
+            for ((name, share), (wanted_name, wanted)) in shares.iter().zip(wanted) {
+                assert_eq!(name, wanted_name, "{shares:?}");
+                assert!((share - wanted).abs() < 0.002, "{pixels} {shares:?}");
+            }
+        }
+    }
 }

@@ -126,7 +126,12 @@ fn deep_calls_open_as_one_zooms_in_and_their_row_stays_under_the_pointer() {
     window.run_steps(6);
     let (after_key, after, after_top) = row_of(&window);
     assert_eq!(after_key, key);
-    assert!(after >= before, "{before} lanes, then {after}");
+    assert!(after > before, "{before} lanes, then {after}");
+    // The function and what it calls are lanes of their own, not a part of another lane.
+    let lane = threadline::view::locate::lane_of(&trace, threadline::query::Item::Slice(slice));
+    let state = window.state().state();
+    let shown = state.rows.of_lane(lane.unwrap()).unwrap();
+    assert_eq!(Some(shown.lane.kind), lane);
     let most = window.state().state().max_scroll();
     let is_at_end = window.state().state().scroll <= 0.0 || window.state().state().scroll >= most;
     assert!(

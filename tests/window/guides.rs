@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use egui::{Key, Modifiers, Role};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use threadline::query::Item;
 use threadline::trace::ThreadState;
 use threadline::view::rows::LaneKind;
@@ -49,6 +49,10 @@ fn the_first_five_minutes() {
         key(&mut window, Modifiers::NONE, Key::W);
     }
     assert!(visible(&window) < whole / 2);
+    page.says("until names appear");
+    // Heights follow once the view rests.
+    window.run_steps(6);
+    settle(&mut window);
     page.says("`S` goes back out, `A` and `D` go left and right");
     let before = visible(&window);
     key(&mut window, Modifiers::NONE, Key::S);
@@ -64,6 +68,7 @@ fn the_first_five_minutes() {
     key(&mut window, Modifiers::COMMAND, Key::Z);
     assert!(visible(&window) < whole);
     page.says("Click a bar");
+    // The picture beside it shows system calls, and so does a window of that size.
     let bar = bars_named(&window, "wait4").first().copied();
     let bar = bar.expect("a system call in view");
     click_at(&mut window, bar.center());
@@ -84,6 +89,14 @@ fn the_first_five_minutes() {
         window.state().state().selected,
         Some(Item::Slice(_))
     ));
+    page.says("Isolate dims everything else");
+    let dimming = |window: &Window| window.state().state().search.isolation;
+    let before = dimming(&window);
+    window.get_by_label("Isolate").click();
+    settle(&mut window);
+    assert_ne!(dimming(&window), before);
+    window.get_by_label("Isolate").click();
+    settle(&mut window);
     act(&mut window, Action::CloseSearch);
     page.says("Drag over the tracks");
     let area = canvas(&window);
@@ -92,7 +105,16 @@ fn the_first_five_minutes() {
         area.lerp_inside(egui::vec2(0.3, 0.4)),
         area.lerp_inside(egui::vec2(0.6, 0.6)),
     );
-    assert!(window.state().state().range.is_some());
+    let range = window.state().state().range.expect("a range is selected");
+    page.says("The Selection pane adds up");
+    act(&mut window, Action::OpenPane(PaneKind::Selection));
+    assert!(!table_rows(&window).is_empty());
+    page.says("`F` zooms to the range");
+    key(&mut window, Modifiers::NONE, Key::F);
+    settle(&mut window);
+    let seen = window.state().state().span;
+    assert!(seen.start <= range.start && range.end <= seen.end);
+    assert!(seen.duration().0 < range.duration().0 * 2);
     page.says("`0` shows the whole again");
     key(&mut window, Modifiers::NONE, Key::Num0);
     assert_eq!(visible(&window), whole);
@@ -156,8 +178,21 @@ fn what_made_a_build_slow() {
         Some(Item::Process(_))
     ));
     page.says("Set the number of job slots");
-    let mut estimates = window.query_all_by_label_contains("(estimate)");
-    assert!(estimates.next().is_some());
+    let estimate = |window: &Window| {
+        let mut all = window.query_all_by_label_contains("(estimate)");
+        let found = all.next().expect("an estimate");
+        let found = found.accesskit_node();
+        found.value().or(found.label()).unwrap_or_default()
+    };
+    let before = estimate(&window);
+    let field = window.get_by_role_and_label(Role::SpinButton, "With");
+    field.click();
+    window.run_steps(2);
+    key(&mut window, Modifiers::COMMAND, Key::A);
+    window.event(egui::Event::Text("1".to_owned()));
+    key(&mut window, Modifiers::NONE, Key::Enter);
+    settle(&mut window);
+    assert_ne!(estimate(&window), before);
 }
 
 #[test]

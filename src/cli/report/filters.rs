@@ -31,6 +31,18 @@ pub(super) struct Filters {
     shown: Vec<Asked>,
     left_out: Vec<Asked>,
     files: FileOfSeveral,
+    met: RefCell<Met>,
+}
+
+/// What events of any file passed.
+#[derive(Debug, Default)]
+struct Met {
+    /// Whether the filters were used.
+    is_asked: bool,
+    /// Whether an event passed all of them.
+    all: bool,
+    /// Whether an event passed each value of `-F`, in order.
+    each: Vec<bool>,
 }
 
 /// The file for which the values are resolved.
@@ -81,6 +93,7 @@ impl Filters {
                 index: Cell::new(0),
                 count: file_count,
             },
+            met: RefCell::default(),
         };
         for (text, place) in texts.zip(places) {
             let asked = Asked::parse(text)?;
@@ -152,7 +165,7 @@ impl Filters {
         }))
     }
 
-    /// Returns the events of a loaded trace that pass the filters, in order; warns of filters that match nothing.
+    /// Returns the events of a loaded trace that pass the filters, in order.
     pub fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let kinds = kinds_of(trace, reader);
@@ -185,30 +198,47 @@ impl Filters {
             .is_met
             .store(!wanted.is_empty(), Ordering::Relaxed);
         if !trace.events.is_empty() {
-            self.warn_of_unmet(&selection);
+            self.note_met(&selection);
         }
         Ok(wanted)
     }
 
-    /// Warns of filters that matched nothing.
-    pub fn warn_of_unmet(&self, selection: &Selection) {
-        if !selection.is_met() {
-            warn("no event of this trace passes the filters");
+    /// Notes which filters events of a file passed.
+    pub fn note_met(&self, selection: &Selection) {
+        let choices = selection.shown.iter().chain(&selection.left_out);
+        let each = choices.map(|choice| match choice {
+            Choice::Filter(filter) => filter.is_met(),
+            Choice::Events(events) => !events.is_empty(),
+        });
+        let mut met = self.met.borrow_mut();
+        met.is_asked = true;
+        met.all |= selection.is_met();
+        for (at, is_met) in each.enumerate() {
+            match met.each.get_mut(at) {
+                Some(known) => *known |= is_met,
+                None => met.each.push(is_met),
+            }
+        }
+    }
+
+    /// Warns of filters that no event of any file passed.
+    pub fn warn_of_unmet(&self) {
+        let met = self.met.borrow();
+        let whose = match self.files.count {
+            1 => "this trace",
+            _ => "these traces",
+        };
+        if !met.is_asked {
+            return;
+        }
+        if !met.all {
+            warn(&format!("no event of {whose} passes the filters"));
             return;
         }
         let asked = self.shown.iter().chain(&self.left_out);
-        let choices = selection.shown.iter().chain(&selection.left_out);
-        for (asked, choice) in asked.zip(choices) {
-            let is_met = match choice {
-                Choice::Filter(filter) => filter.is_met(),
-                Choice::Events(events) => !events.is_empty(),
-            };
-            if !is_met {
-                let text = &asked.text;
-                warn(&format!(
-                    "no event of this trace passes the filter '{text}'"
-                ));
-            }
+        for (asked, _) in asked.zip(&met.each).filter(|(_, is_met)| !**is_met) {
+            let text = &asked.text;
+            warn(&format!("no event of {whose} passes the filter '{text}'"));
         }
     }
 }

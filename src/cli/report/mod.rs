@@ -473,8 +473,9 @@ fn print_exact(
     });
     clock::check(matches, checked);
     for selection in files.iter().filter_map(File::selection) {
-        filters.warn_of_unmet(selection);
+        filters.note_met(selection);
     }
+    filters.warn_of_unmet();
     Ok(())
 }
 
@@ -591,6 +592,7 @@ fn print_events(
     filters: &Filters,
 ) -> Result<(), CliError> {
     if let [File::Loaded(loaded, wanted)] = files.as_slice() {
+        filters.warn_of_unmet();
         let span = asked_span(matches, &loaded.trace);
         return print_found(loaded, span, options, wanted);
     }
@@ -601,6 +603,7 @@ fn print_events(
         true => loaded.trace.events.from_time(span.start).collect(),
         false => filters.wanted(&loaded)?,
     };
+    filters.warn_of_unmet();
     print_found(&loaded, span, options, &wanted)
 }
 

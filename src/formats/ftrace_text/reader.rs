@@ -299,7 +299,7 @@ fn clock_words(head: &[u8], layout: Layout, unit: ClockUnit) -> &'static str {
         (ClockUnit::Order, Some(false)) => {
             "steps counted for each CPU separately: the text has no times"
         }
-        (ClockUnit::Order, _) => "bare numbers that count the events",
+        (ClockUnit::Order, _) => "bare numbers, in the order of the events",
         (ClockUnit::Cycles, _) => "bare numbers of unknown length",
         (_, Some(false)) => "durations added up for each CPU separately",
         (_, Some(true)) if is_latency() => "since the report's first event",

@@ -249,7 +249,10 @@ fn clocks_and_lines_without_columns_are_said() {
         "            sh-22046   [001] .....         3895: sys_exit: NR 1 = 2\n            sh-22046   [001] .....         3896: sys_exit: NR 2 = 2\n",
     );
     assert_eq!(reader.info.clock_unit, ClockUnit::Order);
-    assert_eq!(reader.info.clock, "bare numbers that count the events");
+    assert_eq!(
+        reader.info.clock,
+        "bare numbers, in the order of the events"
+    );
     let (reader, _) = open(
         "            sh-22046   [001] ..... 95191326428448: x: y\n            sh-22046   [001] ..... 95191326432660: x: y\n",
     );

@@ -179,6 +179,12 @@ impl TextReader {
     pub(super) fn diagnostics(&self) -> Diagnostics {
         let mut all = Diagnostics::default();
         note_cut_line(self.input.bytes(), &mut all);
+        if self.head.clock == Clock::DaySeconds {
+            // Verbs print this: their durations look exact.
+            all.note_many("whole_seconds", Severity::Error, None, 1, || {
+                "the times are whole seconds (-t): a duration that strace did not measure (-T) may be wrong by a second".to_owned()
+            });
+        }
         all
     }
 

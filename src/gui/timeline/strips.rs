@@ -21,8 +21,8 @@ pub(super) const FROM_BLOCKS_MOVING: usize = 32;
 
 /// A strip is painted wider than the view on each side, by the view's width divided by this.
 const MARGIN_SHARE: usize = 4;
-/// Most rows of a strip: a share is shown to a twelfth of the lane's height.
-const MOST_ROWS: usize = 12;
+/// Most rows of a strip: one a pixel in most lanes, and in higher ones a share is shown to a twentieth of the height.
+const MOST_ROWS: usize = 20;
 
 /// The strips of a frame.
 #[derive(Default)]

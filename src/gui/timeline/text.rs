@@ -102,7 +102,8 @@ pub(super) fn fitted_name(
     best
 }
 
-/// Returns a function's name without its arguments, then also without angle brackets, then also without namespaces.
+/// Returns a function's name without its arguments, then also without angle brackets, then also without namespaces, or
+/// without the folders of a path at its end.
 fn shorter_names(name: &str) -> Vec<String> {
     let (count, plain) = match name.split_once(" × ") {
         Some((count, plain)) => (format!("{count} × "), plain),
@@ -138,6 +139,14 @@ fn shorter_names(name: &str) -> Vec<String> {
     }
     if let Some((_, last)) = shorter.clone().rsplit_once("::") {
         keep(last, &mut shorter);
+    }
+    let (front, word) = shorter.rsplit_once(' ').unwrap_or(("", &shorter));
+    if let Some((_, file)) = word.rsplit_once('/')
+        && !file.is_empty()
+    {
+        let space = if front.is_empty() { "" } else { " " };
+        let form = format!("{front}{space}{file}");
+        keep(&form, &mut shorter);
     }
     forms
 }
@@ -177,5 +186,9 @@ mod tests {
         assert!(shorter_names("vfs_write").is_empty());
         assert!(shorter_names("a < b").is_empty());
         assert_eq!(shorter_names("X::operator()"), ["operator()"]);
+        let target = "CMakeFiles/shop.dir/src/main.cpp.o";
+        assert_eq!(shorter_names(target), ["main.cpp.o"]);
+        assert_eq!(shorter_names("cc1 src/lvm.c"), ["cc1 lvm.c"]);
+        assert!(shorter_names("folder/").is_empty());
     }
 }

@@ -3,6 +3,7 @@
 use super::block::Block;
 use crate::base::TimeSpan;
 use crate::index::lod::PARTS;
+use std::ops::Range;
 
 /// Columns of equal length in a span; they start at multiples of their width.
 #[derive(Clone, Copy)]
@@ -12,11 +13,13 @@ pub(super) struct Buckets {
     pub(super) count: usize,
 }
 
-/// The part of a block that is in a column.
+/// The part of a stretch of time that is in a column.
 pub(super) struct Part {
     pub(super) column: usize,
-    /// The part's share of the block, 0 to 1.
+    /// The part's share of the stretch, 0 to 1.
     pub(super) share: f32,
+    /// The part's length in ns.
+    pub(super) nanos: i64,
 }
 
 impl Buckets {
@@ -37,25 +40,35 @@ impl Buckets {
         }
     }
 
-    /// Calls `each` with the parts of a block, by column.
-    pub(super) fn divide(&self, block: &Block, mut each: impl FnMut(Part)) {
-        let length = block.end.saturating_sub(block.start);
+    /// Calls `each` with the parts of a stretch of time in ns, by column.
+    pub(super) fn divide(&self, time: Range<i64>, mut each: impl FnMut(Part)) {
+        let length = time.end.saturating_sub(time.start);
         let column_of = |time: i64| time.div_euclid(self.width) - self.first;
-        let last = column_of(block.end.saturating_sub(1).max(block.start));
+        let last = column_of(time.end.saturating_sub(1).max(time.start));
         let (low, high) = (
-            column_of(block.start).max(0),
+            column_of(time.start).max(0),
             last.min(self.count as i64 - 1),
         );
         for column in low..=high {
             let start = self.start_of(column as usize);
-            let inside = block.end.min(start.saturating_add(self.width)) - block.start.max(start);
+            let inside = time.end.min(start.saturating_add(self.width)) - time.start.max(start);
+            let nanos = inside.max(0);
             let share = match length {
                 0 => 1.0,
                 _ => inside as f32 / length as f32,
             };
             let column = column as usize;
-            each(Part { column, share });
+            each(Part {
+                column,
+                share,
+                nanos,
+            });
         }
+    }
+
+    /// Returns the length of a column in ns.
+    pub(super) fn width(&self) -> i64 {
+        self.width
     }
 
     /// Returns the start of a column in ns.

@@ -33,6 +33,11 @@ pub use longest::{longest_run, longest_slice, longest_state};
 pub use profile::{ProfileNames, profile};
 pub use summary::summary;
 
+/// The least number of entries of a pyramid for a pixel, unless they are items. Of an entry only the two labels that took
+/// most of its time are known, and it is divided by length where it crosses the border of a pixel: with one entry a pixel,
+/// the colour of every tenth pixel is wrong where labels alternate.
+const ENTRIES_PER_PIXEL: i64 = 8;
+
 /// Writes the blocks of a row of slices to `out`, which is emptied first.
 pub fn slices(
     trace: &Trace,
@@ -210,7 +215,7 @@ fn blocks<R: Row>(
     }
     let width = (span.duration().0 / i64::from(pixels.max(1))).max(1);
     let mut joiner = Joiner::new(width, base, out);
-    match lod.and_then(|lod| lod.level(width)) {
+    match lod.and_then(|lod| lod.level(width / ENTRIES_PER_PIXEL)) {
         Some(level) => {
             let entries = &level.entries;
             let runs = &entries[..entries.len().saturating_sub(1)];
@@ -310,7 +315,7 @@ fn entry_piece<R: Row>(row: &R, level: &Level, at: usize, count: u32, extent: Ex
         start: extent.start,
         end: extent.end,
         times,
-        tally: Tally::of(entry.label, times.iter().sum::<f32>().max(1.0)),
+        tally: level.tally(at, times.iter().sum::<f32>().max(1.0)),
     }
 }
 

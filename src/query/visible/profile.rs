@@ -6,39 +6,24 @@
 //!               [c]
 //! ```
 //!
-//! In a column, a row is named by the slice that fills most of it; times are exact.
+//! Sums are exact; of each column, the names with most own time are known (`index/own_time`).
 
 use super::block::Block;
 use super::buckets::Buckets;
-use super::slices;
 use crate::base::TimeSpan;
 use crate::index::Index;
 use crate::index::lod::PARTS;
-use crate::index::tally::Tally;
+use crate::index::own_time::{OwnCell, OwnLod, count_in, own_times};
 use crate::trace::Trace;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// Rows with more slices than this for each pixel in view are read from their pyramid even if its cells are longer than
+/// pixels.
+const MOST_SLICES_PER_PIXEL: usize = 256;
+
 /// The labels of a profile's parts, busiest first; `None`: all other names together.
 pub type ProfileNames = [Option<u32>; PARTS];
-
-/// The time of a row in a column.
-#[derive(Clone, Copy, Default)]
-struct Taken {
-    nanos: f32,
-    /// How long its labels take.
-    tally: Tally,
-    first: u32,
-    count: u32,
-}
-
-/// The time of a name in a column as the innermost slice.
-struct Own {
-    column: u32,
-    label: u32,
-    nanos: f32,
-    first: u32,
-}
 
 /// Writes the flat profile of neighbouring rows of a track, outermost first, to `out`, which is emptied first.
 pub fn profile(
@@ -50,96 +35,109 @@ pub fn profile(
     out: &mut Vec<Block>,
 ) -> ProfileNames {
     let buckets = Buckets::new(span, pixels);
-    let mut owns: Vec<Own> = Vec::new();
-    let mut above: Vec<Taken> = Vec::new();
-    let mut blocks = Vec::new();
+    let mut cells = vec![OwnCell::default(); buckets.count];
     for row in rows {
-        let Some(row) = trace.slices.rows.get(row as usize) else {
-            break;
-        };
-        slices(trace, index, row, span, pixels, &mut blocks);
-        let taken = taken_of(&buckets, &blocks);
-        add_own(&above, &taken, &mut owns);
-        above = taken;
-        if blocks.is_empty() {
+        if !add_row(
+            trace,
+            index,
+            row as usize,
+            (span, pixels),
+            &buckets,
+            &mut cells,
+        ) {
             break;
         }
     }
-    add_own(&above, &[], &mut owns);
-    let names = busiest(&owns);
+    let Busiest { names, others } = busiest(&cells);
     let place: FxHashMap<u32, usize> = (0..)
         .zip(&names)
         .filter_map(|(part, label)| Some(((*label)?, part)))
         .collect();
-    let mut sums: Vec<Option<([f32; PARTS], u32)>> = vec![None; buckets.count];
-    for own in &owns {
-        let part = place.get(&own.label).copied().unwrap_or(PARTS - 1);
-        if let Some(sum) = sums.get_mut(own.column as usize) {
-            let (times, _) = sum.get_or_insert(([0.0; PARTS], own.first));
-            times[part] += own.nanos;
-        }
-    }
     out.clear();
-    out.extend((0..).zip(sums).filter_map(|(column, sum)| {
-        let (times, first) = sum?;
+    out.extend((0..).zip(&cells).filter_map(|(column, cell)| {
+        let first = cell.slice?;
+        let mut times = [0.0; PARTS];
+        let mut rest = cell.total;
+        for (label, nanos) in cell.names.all() {
+            if let Some(&part) = place.get(&label) {
+                times[part] += nanos;
+                rest -= nanos;
+            }
+        }
+        // Names without a part of their own, and what the times of a column are too low by (none of up to eight names).
+        if others == Others::Some {
+            times[PARTS - 1] += rest.max(0.0);
+        }
         let most = (0..PARTS).max_by(|&a, &b| times[a].total_cmp(&times[b]));
         Some(buckets.block(column, most.unwrap_or(0) as u32, first, times))
     }));
     names
 }
 
-/// Returns the time of a row's blocks in each column.
-fn taken_of(buckets: &Buckets, blocks: &[Block]) -> Vec<Taken> {
-    let mut taken = vec![Taken::default(); buckets.count];
-    for block in blocks {
-        let time: f32 = block.times.iter().sum();
-        buckets.divide(block, |part| {
-            let Some(column) = taken.get_mut(part.column) else {
-                return;
-            };
-            let nanos = time * part.share;
-            if column.count == 0 {
-                column.first = block.first;
-            }
-            column.count += block.count;
-            column.nanos += nanos;
-            let weight = nanos.max(1.0);
-            column.tally.add(block.label, weight);
-        });
+/// Adds the own times of a row; returns whether any of its slices is in view.
+fn add_row(
+    trace: &Trace,
+    index: &Index,
+    row: usize,
+    (span, pixels): (TimeSpan, u32),
+    buckets: &Buckets,
+    cells: &mut [OwnCell],
+) -> bool {
+    let lod = index.own_times.get(row).and_then(Option::as_ref);
+    let is_many = || count_in(trace, row, span) > MOST_SLICES_PER_PIXEL * pixels.max(1) as usize;
+    let level = lod.and_then(|lod: &OwnLod| {
+        let fine = lod.level(buckets.width() / 2);
+        fine.or_else(|| lod.finest().filter(|_| is_many()))
+    });
+    match level {
+        Some(level) => level.in_span(span, |start, end, own| {
+            buckets.divide(start..end, |part| {
+                if let Some(cell) = cells.get_mut(part.column) {
+                    cell.add(own, part.share);
+                }
+            });
+        }),
+        None => own_times(trace, row, span, |own| {
+            buckets.divide(own.start..own.end, |part| {
+                if let Some(cell) = cells.get_mut(part.column) {
+                    cell.add_own(own, part.nanos);
+                }
+            });
+        }),
     }
-    taken
+    // Slices that are covered by others have no own time.
+    count_in(trace, row, span) > 0
 }
 
-/// Adds the time of the outer row that the inner row does not cover.
-fn add_own(outer: &[Taken], inner: &[Taken], owns: &mut Vec<Own>) {
-    for (column, taken) in (0..).zip(outer) {
-        let below = inner.get(column as usize).map_or(0.0, |taken| taken.nanos);
-        let nanos = (taken.nanos - below).max(0.0);
-        // A row without own time in the column is left out, unless its slices are all instantaneous.
-        if taken.count > 0 && (nanos > 0.0 || taken.nanos <= 0.0) {
-            owns.push(Own {
-                column,
-                label: taken.tally.most(),
-                nanos,
-                first: taken.first,
-            });
-        }
-    }
+/// Whether there are more names than parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    None,
+    /// The last part is theirs.
+    Some,
+}
+
+/// The names with most own time.
+struct Busiest {
+    names: ProfileNames,
+    others: Others,
 }
 
 /// Returns the labels with the largest sums; the last part is for all others.
-fn busiest(owns: &[Own]) -> ProfileNames {
+fn busiest(cells: &[OwnCell]) -> Busiest {
     let mut sums: FxHashMap<u32, f64> = FxHashMap::default();
-    for own in owns {
-        *sums.entry(own.label).or_default() += f64::from(own.nanos);
+    for (label, nanos) in cells.iter().flat_map(|cell| cell.names.all()) {
+        *sums.entry(label).or_default() += f64::from(nanos);
     }
     let mut sums: Vec<(u32, f64)> = sums.into_iter().collect();
     sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut names = [None; PARTS];
-    let has_others = sums.len() > PARTS;
-    let most = if has_others { PARTS - 1 } else { PARTS };
+    let (most, others) = match sums.len() > PARTS {
+        true => (PARTS - 1, Others::Some),
+        false => (PARTS, Others::None),
+    };
     for (name, (label, _)) in names.iter_mut().zip(sums).take(most) {
         *name = Some(label);
     }
-    names
+    Busiest { names, others }
 }

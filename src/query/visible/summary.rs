@@ -31,7 +31,7 @@ pub fn summary(
         list(row, &mut blocks);
         for block in &blocks {
             let busy: f32 = block.times.iter().sum();
-            buckets.divide(block, |part| {
+            buckets.divide(block.start..block.end, |part| {
                 let Some(sum) = sums.get_mut(part.column) else {
                     return;
                 };

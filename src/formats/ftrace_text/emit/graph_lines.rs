@@ -141,7 +141,10 @@ impl<'a> Emitter<'a> {
         match step {
             Step::Leaf(_, duration_ns) => {
                 self.push_mark(now, label, MarkOp::Begin);
-                self.push_mark(now, label, MarkOp::End);
+                // Without a duration (`nofuncgraph-duration`), it is only known that the call is over.
+                if duration_ns.is_some() || self.facts.has_steps_alone {
+                    self.push_mark(now, label, MarkOp::End);
+                }
                 if let Some(lane) = self.lanes.get_mut(now.lane) {
                     if let Some(duration_ns) = duration_ns {
                         let measured = Measured::of_one_event(now.event, duration_ns);
