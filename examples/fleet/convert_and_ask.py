@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Converts a list of traces in parallel with PySpark, and asks the four questions of questions.sql.
 
-    spark-submit --py-files common.py convert_and_ask.py FLEET --traces traces.txt --call futex --second 17
+    spark-submit convert_and_ask.py FLEET --traces traces.txt --call futex --second 17
 
 Each partition of the list is one `threadline dataset add` on the machine of its executor, which writes the traces'
 tables straight into the data set: no row passes through Spark, and nothing is shuffled. Concurrent adds to one data
