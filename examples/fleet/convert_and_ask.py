@@ -16,22 +16,27 @@ import sys
 import common
 from pyspark.sql import SparkSession
 
+# Traces of one command: it keeps their files open, and systems limit how many one process may have.
+AT_ONCE = 200
+
 
 def convert(program, data_set, tables, paths):
-    """Adds the traces of one partition; returns a list of (exit code, how many traces, stderr)."""
-    paths = list(paths)
-    if not paths:
-        return []
+    """Adds the traces of one partition; returns a list of (exit code, stderr)."""
     # One trace after the other, on one core: Spark has as many tasks at once as it has cores.
     environment = dict(os.environ, RAYON_NUM_THREADS="1")
-    words = [program, "dataset", "add", data_set, *paths, *(["--tables", tables] if tables else [])]
-    done = subprocess.run(
-        words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-    )
-    # 1: some files were left out, all others are in the data set. Anything else is repeated by Spark.
-    if done.returncode not in (0, 1):
-        raise RuntimeError(f"{words[:4]}: exit code {done.returncode}: {done.stderr.decode(errors='replace')}")
-    return [(done.returncode, len(paths), done.stderr.decode(errors="replace"))]
+    paths, answers = list(paths), []
+    for first in range(0, len(paths), AT_ONCE):
+        some = paths[first : first + AT_ONCE]
+        words = [program, "dataset", "add", data_set, *some, *(["--tables", tables] if tables else [])]
+        done = subprocess.run(
+            words, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        )
+        said = done.stderr.decode(errors="replace")
+        # Files that are no traces are left out, all others are in. Spark repeats the task after any other error.
+        if done.returncode != 0 and not said.rstrip().endswith("left out"):
+            raise RuntimeError(f"{words[:4]}: exit code {done.returncode}: {said}")
+        answers.append((done.returncode, said))
+    return answers
 
 
 def main():
@@ -51,7 +56,7 @@ def main():
         partitions = options.partitions or 4 * spark.sparkContext.defaultParallelism
         spark.sparkContext.setJobGroup("convert", "convert traces")
         parts = spark.sparkContext.parallelize(paths, min(partitions, len(paths)))
-        for code, count, said in parts.mapPartitions(lambda part: convert(program, data_set, tables, part)).collect():
+        for code, said in parts.mapPartitions(lambda part: convert(program, data_set, tables, part)).collect():
             left_out += code
             if said:
                 print(said, file=sys.stderr)
