@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example make-big-trace -- tracedat 1GiB [OUT] [--cpus N] [--compression zstd]
+//!                                                                [--seed N] [--pace N] [--kernel RELEASE]
 //!                                                 fxt 1GiB [OUT] [--seed N] [--kinds N]
 //!                                                 etrace 1GiB [OUT] [--cpus N]
 //!                                                 ftrace|kprobe|strace|minix|json 1GiB [OUT]
@@ -18,7 +19,7 @@ mod tracedat;
 use std::io::{Error, Result};
 
 const USAGE: &str = "make-big-trace tracedat|fxt|etrace|ftrace|kprobe|strace|minix|json SIZE [OUT] [--cpus N] \
-    [--compression zstd|none] [--seed N] [--kinds N], SIZE such as 1GiB or 200MB";
+    [--compression zstd|none] [--seed N] [--kinds N] [--pace N] [--kernel RELEASE], SIZE such as 1GiB or 200MB";
 
 /// The options besides format, size and file.
 struct Options {
@@ -26,6 +27,8 @@ struct Options {
     codec: String,
     seed: u64,
     kinds: Option<u64>,
+    pace: u64,
+    kernel: String,
 }
 
 fn main() -> Result<()> {
@@ -34,6 +37,8 @@ fn main() -> Result<()> {
         codec: "none".to_owned(),
         seed: 1,
         kinds: None,
+        pace: 1,
+        kernel: "6.18.0".to_owned(),
     };
     let mut words = Vec::new();
     let mut arguments = std::env::args().skip(1);
@@ -45,6 +50,8 @@ fn main() -> Result<()> {
             "--cpus" => options.cpus = number(arguments.next()).ok_or_else(usage)?,
             "--seed" => options.seed = number(arguments.next()).ok_or_else(usage)?,
             "--kinds" => options.kinds = Some(number(arguments.next()).ok_or_else(usage)?),
+            "--pace" => options.pace = number(arguments.next()).ok_or_else(usage)?,
+            "--kernel" => options.kernel = arguments.next().ok_or_else(usage)?,
             "--compression" => options.codec = arguments.next().ok_or_else(usage)?,
             _ => words.push(argument),
         }
@@ -64,7 +71,13 @@ fn write(format: &str, size: u64, path: &str, options: &Options) -> Result<()> {
     let is_codec = ["none", "zstd"].contains(&options.codec.as_str());
     match format {
         "tracedat" if is_codec && (1..=1024).contains(&options.cpus) => {
-            let events = tracedat::write_trace(path, size, options.cpus, &options.codec)?;
+            let machine = tracedat::Machine {
+                cpus: options.cpus,
+                seed: options.seed,
+                pace: options.pace,
+                kernel: &options.kernel,
+            };
+            let events = tracedat::write_trace(path, size, &machine, &options.codec)?;
             eprintln!("{events} events");
         }
         "fxt" => {

@@ -25,6 +25,17 @@ const COMMS: [&str; 8] = [
     "bash",
 ];
 
+/// What distinguishes one generated trace from another.
+pub struct Machine<'a> {
+    pub cpus: u64,
+    /// The same seed makes the same trace.
+    pub seed: u64,
+    /// Every duration is multiplied by this.
+    pub pace: u64,
+    /// The release of the kernel, as `uname -r` prints it.
+    pub kernel: &'a str,
+}
+
 /// Numbers of the events, in the order of `formats.txt`.
 #[derive(Clone, Copy)]
 #[repr(u16)]
@@ -57,6 +68,7 @@ struct Cpu {
     ready: std::collections::VecDeque<usize>,
     asleep: Vec<usize>,
     until: u64,
+    pace: u64,
     pages_left: u64,
     events: u64,
 }
@@ -73,19 +85,24 @@ fn comm(cpu: u64, running: usize) -> String {
 }
 
 impl Cpu {
-    fn new(number: u64, pages: u64) -> Cpu {
+    fn new(number: u64, pages: u64, machine: &Machine<'_>) -> Cpu {
+        let seed = machine
+            .seed
+            .wrapping_sub(1)
+            .wrapping_mul(0xd134_2543_de82_ef95);
         Cpu {
             number,
             time: START_NS + number * 300,
             page: Vec::with_capacity(PAGE),
             page_time: 0,
             last_time: 0,
-            random: 0x9e37_79b9_7f4a_7c15 ^ (number + 1) << 20,
+            random: (0x9e37_79b9_7f4a_7c15 ^ (number + 1) << 20 ^ seed).max(1),
             running: 0,
             inside: [None; THREADS_PER_CPU],
             ready: (0..THREADS_PER_CPU / 2).collect(),
             asleep: (THREADS_PER_CPU / 2..THREADS_PER_CPU).collect(),
             until: 0,
+            pace: machine.pace,
             pages_left: pages,
             events: 0,
         }
@@ -105,7 +122,7 @@ impl Cpu {
         }
     }
 
-    /// Appends an event `after` ns after the last one.
+    /// Appends an event `after` ns after the last one, multiplied by the pace.
     fn event(
         &mut self,
         id: Id,
@@ -114,7 +131,7 @@ impl Cpu {
         body: &[u8],
         out: &mut dyn Write,
     ) -> Result<()> {
-        self.time += after;
+        self.time += after * self.pace;
         let length = 8 + body.len().next_multiple_of(4);
         let needed = length + if length > 112 { 8 } else { 4 } + 8;
         if self.page.is_empty() || self.page.len() + needed > PAGE {
@@ -232,7 +249,7 @@ impl Cpu {
             (running, _) => self.asleep.push(running - 1),
         }
         self.running = next;
-        self.until = self.time + 50_000 + self.random(2_000_000);
+        self.until = self.time + (50_000 + self.random(2_000_000)) * self.pace;
         Ok(())
     }
 
@@ -263,7 +280,7 @@ impl Cpu {
     fn step(&mut self, out: &mut dyn Write) -> Result<()> {
         if self.running == 0 {
             if self.ready.is_empty() {
-                self.time += 20_000 + self.random(400_000);
+                self.time += (20_000 + self.random(400_000)) * self.pace;
                 self.interrupt(out)?;
             }
             return self.switch(0, out);
@@ -419,7 +436,7 @@ fn event_formats() -> (Vec<u8>, Vec<u8>, Vec<u8>) {
     (headers, ftrace, others)
 }
 
-fn metadata(cpus: u64, codec: &str) -> (Sections, usize) {
+fn metadata(machine: &Machine<'_>, codec: &str) -> (Sections, usize) {
     let mut file = Sections {
         bytes: b"\x17\x08\x44tracing7\0\0\x08".to_vec(),
         strings: Vec::new(),
@@ -448,7 +465,7 @@ fn metadata(cpus: u64, codec: &str) -> (Sections, usize) {
     file.section(19, "kallsyms", &kallsyms);
     file.section(20, "printk", &[0; 4]);
     let mut names = String::new();
-    for cpu in 0..cpus {
+    for cpu in 0..machine.cpus {
         for thread in 0..THREADS_PER_CPU {
             names += &format!("{} {}\n", pid(cpu, thread), comm(cpu, thread + 1));
         }
@@ -459,10 +476,12 @@ fn metadata(cpus: u64, codec: &str) -> (Sections, usize) {
         option(&mut options, id, &place.to_le_bytes());
     }
     option(&mut options, 4, b"[local] global mono\0");
-    option(&mut options, 5, b"Linux generated 6.18.0 x86_64\0");
+    let uname = format!("Linux generated {} x86_64\0", machine.kernel);
+    option(&mut options, 5, uname.as_bytes());
     option(&mut options, 9, b"generated\0");
-    option(&mut options, 11, &0x1234_5678_9abc_u64.to_le_bytes());
-    option(&mut options, 8, &(cpus as u32).to_le_bytes());
+    let trace_id = 0x1234_5678_9abb_u64.wrapping_add(machine.seed);
+    option(&mut options, 11, &trace_id.to_le_bytes());
+    option(&mut options, 8, &(machine.cpus as u32).to_le_bytes());
     let size = options.len() as u64 + 14;
     let second_options = file.bytes.len() as u64;
     file.bytes[first_options..first_options + 8].copy_from_slice(&second_options.to_le_bytes());
@@ -474,8 +493,9 @@ fn metadata(cpus: u64, codec: &str) -> (Sections, usize) {
 }
 
 /// Writes a trace of about `bytes` bytes to `path`.
-pub fn write_trace(path: &str, bytes: u64, cpus: u64, codec: &str) -> Result<u64> {
-    let (mut head, done) = metadata(cpus, codec);
+pub fn write_trace(path: &str, bytes: u64, machine: &Machine<'_>, codec: &str) -> Result<u64> {
+    let cpus = machine.cpus;
+    let (mut head, done) = metadata(machine, codec);
     let is_packed = codec == "zstd";
     let buffer_at = head.bytes.len() as u64;
     head.head(3, u16::from(is_packed), "buffer flyrecord", 0);
@@ -489,7 +509,7 @@ pub fn write_trace(path: &str, bytes: u64, cpus: u64, codec: &str) -> Result<u64
         let padding = at.next_multiple_of(PAGE as u64) - at;
         out.write_all(&vec![0; padding as usize])?;
         at += padding;
-        let mut cpu = Cpu::new(number, pages);
+        let mut cpu = Cpu::new(number, pages, machine);
         let size = if is_packed {
             let chunks = pages.div_ceil(CHUNK_PAGES) as u32;
             out.write_all(&chunks.to_le_bytes())?;
