@@ -77,7 +77,13 @@ fn main() {
     if files.is_empty() {
         for size in [16_u64, 64] {
             let path = folder.path().join(format!("{size}MiB.dat"));
-            generator::write_trace(&path.to_string_lossy(), size << 20, 4, "none").expect("room");
+            generator::write_trace(
+                &path.to_string_lossy(),
+                size << 20,
+                &generator::Machine::of_cpus(4),
+                "none",
+            )
+            .expect("room");
             files.push(path);
         }
     }

@@ -36,6 +36,19 @@ pub struct Machine<'a> {
     pub kernel: &'a str,
 }
 
+impl Machine<'static> {
+    /// Returns the usual machine with so many CPUs.
+    #[allow(dead_code, reason = "for the benches that include this file")]
+    pub fn of_cpus(cpus: u64) -> Machine<'static> {
+        Machine {
+            cpus,
+            seed: 1,
+            pace: 1,
+            kernel: "6.18.0",
+        }
+    }
+}
+
 /// Numbers of the events, in the order of `formats.txt`.
 #[derive(Clone, Copy)]
 #[repr(u16)]

@@ -96,6 +96,14 @@ pub(crate) fn watch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
     all.extend(files.into_iter().cloned());
 }
 
+/// Removes files whose answer is complete: they are closed when their trace is dropped.
+pub(crate) fn unwatch<'a>(files: impl IntoIterator<Item = &'a Arc<OpenedFile>>) {
+    let mut all = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);
+    for file in files {
+        all.retain(|it| !Arc::ptr_eq(it, file));
+    }
+}
+
 /// Returns an error if a file was damaged after it was opened, because output written from it may be wrong.
 fn damage() -> Option<CliError> {
     let files = READ_FROM.lock().unwrap_or_else(PoisonError::into_inner);

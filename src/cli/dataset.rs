@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::command::{
-    CliError, Command, Example, answer, format_arguments, load_files, reading, row_format, warn,
-    with_progress, without_reading_arguments,
+    CliError, Command, Example, answer, format_arguments, load_files, reading, row_format, unwatch,
+    warn, with_progress, without_reading_arguments,
 };
 use crate::base::Job;
 use crate::export::dataset::add::{AddOptions, Added, Adder, unknown_tables};
@@ -271,6 +271,14 @@ impl Work<'_> {
             };
             let job = Job::default();
             let added = with_progress("converting", &job, || adder.add(file, &loaded, &job));
+            // All later output is about other files, and there may be more of them than a process may keep open.
+            unwatch(loaded.opened_files());
+            // A file that changed while it was converted is left out; other errors are the data set's.
+            if added.is_err() && loaded.damage().is_some() {
+                warn(&added.map_or_else(|error| error.to_string(), |_| String::new()));
+                self.said().skipped += 1;
+                continue;
+            }
             self.say(file, &added.map_err(of_set)?)?;
         }
     }

@@ -130,7 +130,12 @@ impl<'a> RowWriter<'a> {
             let end = all.min(first.saturating_add(at_once));
             let firsts = (first..end).into_par_iter().step_by(PORTION);
             let portion = |first: usize| {
-                let rows = first..end.min(first.saturating_add(PORTION));
+                // What is read from a file that was rewritten may have any length, and is not the answer any more.
+                let end = match loaded.damage() {
+                    None => end.min(first.saturating_add(PORTION)),
+                    Some(_) => first,
+                };
+                let rows = first..end;
                 lines.portion(source, loaded, rows, time, &known)
             };
             firsts.map(portion).collect()

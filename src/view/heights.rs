@@ -190,11 +190,16 @@ pub(super) fn densities(
         .zip(&chosen)
         .map(|(row, density)| height_at(row, *density));
     let mut left = room - so_far.sum::<f32>();
-    for (row, density) in all().zip(&mut chosen) {
-        let more = height_at(row, Density::Compact) - height_at(row, *density);
-        if more <= left {
-            left -= more;
-            *density = Density::Compact;
+    // What threads called comes before the interrupts of CPUs.
+    for of_cpus in [false, true] {
+        let rows = all().zip(&mut chosen);
+        let rows = rows.filter(|(row, _)| matches!(row.kind, RowKind::Cpu(_)) == of_cpus);
+        for (row, density) in rows {
+            let more = height_at(row, Density::Compact) - height_at(row, *density);
+            if more <= left {
+                left -= more;
+                *density = Density::Compact;
+            }
         }
     }
     chosen

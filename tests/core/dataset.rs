@@ -373,3 +373,23 @@ fn the_questions_are_documented() {
         assert!(text.contains(&section), "{section}");
     }
 }
+
+/// A fleet has more files than a process may keep open.
+#[test]
+fn more_files_than_may_be_open_are_added() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read(sample("sample-traces/kprobe-pair.trace_pipe")).unwrap();
+    let mut line = format!(
+        "ulimit -n 40; '{}' dataset add '{}' --jobs 1 --tables slice",
+        env!("CARGO_BIN_EXE_threadline"),
+        folder.path().join("set").display()
+    );
+    for number in 0..60 {
+        let path = folder.path().join(format!("{number}.trace_pipe"));
+        std::fs::write(&path, [format!("# {number}\n").as_bytes(), &text].concat()).unwrap();
+        line.push_str(&format!(" '{}'", path.display()));
+    }
+    let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+}

@@ -244,3 +244,39 @@ fn pairs_of_events_are_those_of_the_whole_recording() {
     }
     assert!(fewer > 100, "{fewer}");
 }
+
+/// The slices of a case, as (start, duration, depth, name).
+fn slices(name: &str) -> Vec<(i64, Option<i64>, i64, String)> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_threadline"));
+    let output = command.args(["table", "slices", &case(name), "--format", "json"]);
+    let rows: Vec<Row> = serde_json::from_slice(&output.output().unwrap().stdout).unwrap();
+    let row = |row: &Row| {
+        let name = row["name"].as_str().unwrap().to_owned();
+        let (start, depth) = (row["ts"].as_i64().unwrap(), row["depth"].as_i64().unwrap());
+        (start, row["dur"].as_i64(), depth, name)
+    };
+    rows.iter().map(row).collect()
+}
+
+#[test]
+fn a_call_that_is_open_at_a_loss_does_not_take_in_the_next_one() {
+    let found = slices("ftrace_text/call-open-at-a-loss.ftrace");
+    let call = |start: i64, dur, depth, name: &str| (start * 1000, dur, depth, name.to_owned());
+    let wanted = [
+        call(100_003_000, None, 0, "open1"),
+        call(100_003_100, Some(200_000), 0, "open1"),
+        call(100_003_150, Some(1_000), 1, "bar"),
+        call(100_003_250, Some(1_000), 1, "bar"),
+        call(100_004_000, Some(1_000), 0, "foo"),
+    ];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn a_call_whose_duration_is_not_recorded_is_not_one_of_0_ns() {
+    let found = slices("ftrace_text/calls-without-durations.ftrace");
+    let leaf = found.iter().find(|row| row.3 == "rw_verify_area").unwrap();
+    assert_eq!((leaf.1, leaf.2), (None, 1));
+    let outer = found.iter().find(|row| row.3 == "vfs_read").unwrap();
+    assert_eq!((outer.1, outer.2), (Some(30_000), 0));
+}

@@ -154,7 +154,12 @@ fn unit(element: &Element) -> Option<Unit> {
             name.push_str(part);
         }
     }
-    let inside = |since: i64| moment(start.saturating_add(since).clamp(start, end));
+    // A section has no record of its own, and must not repeat that of its target, which lists all sections: no object
+    // begins at the byte after the begin of the target's.
+    let inside = |since: i64| Moment {
+        time: start.saturating_add(since).clamp(start, end),
+        place: place.saturating_add(1),
+    };
     let section = |name: &str, from: i64, until: i64| Section {
         name: name.as_bytes().to_vec(),
         begin: inside(from),

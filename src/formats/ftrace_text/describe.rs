@@ -21,7 +21,7 @@ use crate::formats::text_kinds::Kinds;
 
 const LOOK_AHEAD: usize = 1 << 17;
 const MOST_FRAMES: usize = 512;
-const MOST_TEXT: usize = 1 << 20;
+const MOST_TEXT: usize = 1 << 16;
 
 /// Decodes the event; see the module's documentation.
 #[must_use]
