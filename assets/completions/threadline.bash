@@ -1452,7 +1452,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__record)
-            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --date --read-as --compiler-traces --memory --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --list --clean-up --help"
+            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --date --read-as --compiler-traces --memory --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --pkexec --live --list --clean-up --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1587,6 +1587,10 @@ _threadline() {
                     return 0
                     ;;
                 --on-command)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --live)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -452,10 +452,12 @@ complete -c threadline -n "__fish_threadline_using_subcommand record" -l repeat 
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s o -l output -d 'Where to write' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l on -d 'Record another machine, where only a shell is needed; ssh must not ask for a password, and the user there must be root' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l on-command -d 'Record the machine on which this command gives a root shell, e.g. \'docker exec -i NAME sh\' or \'adb shell\'' -r
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l live -d 'Let another program read the recording in this empty folder while it is made; a line `stop` on standard input ends it' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l stack -d 'Record the kernel\'s stack after each event'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l children -d 'With -P, record what those threads start, too'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l force -d 'Replace FILE if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l compress -d 'Compress the file with zstd'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l pkexec -d 'Get the rights from polkit, which asks for a password, for the part that uses tracefs'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l list -d 'Print the sets, and the events, tracers and clocks of this kernel'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l clean-up -d 'Put back what a killed recording left in the kernel'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s h -l help -d 'Print help'

@@ -1,5 +1,5 @@
-//! `threadline install`: writes the desktop entry, icon, file types, completions and manual page of this program to the
-//! folders where desktops and shells look for them. The Debian package contains the same files, taken from `assets/`.
+//! `threadline install`: writes the desktop entry, icon, file types, completions, manual page and (with a prefix) the
+//! polkit action of this program to the folders where desktops and shells look for them. The Debian package contains the same files, taken from `assets/`.
 //! `--print` writes the generated ones; a test checks that they match the table of commands.
 
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use clap_complete::Shell;
 
-use super::command::{CliError, Command, Example, stdout, without_reading_arguments};
+use super::command::{CliError, Command, Example, stdout, warn, without_reading_arguments};
 use crate::base::user_folder::user_folder;
 use crate::export::atomic_file::{FileError, Overwrite, write_whole};
 
@@ -100,6 +100,14 @@ const DESKTOP: (&str, &str) = (
     include_str!("../../assets/threadline.desktop"),
 );
 
+/// The polkit action with which the window records. polkit reads such files only in the system's folders.
+const POLICY: (&str, &str) = (
+    "polkit-1/actions/io.github.threadline.record.policy",
+    include_str!("../../assets/io.github.threadline.record.policy"),
+);
+/// The path of `threadline-tracer` in that file.
+const TRACER: &str = "/usr/bin/threadline-tracer";
+
 fn completions(shell: Shell) -> Vec<u8> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut super::command_line(), "threadline", &mut out);
@@ -184,6 +192,16 @@ fn install(matches: &ArgMatches) -> Result<(), CliError> {
             .iter()
             .map(|(place, bytes)| (share.join(place), bytes.to_vec())),
     );
+    // A policy in a user's folder would have no effect.
+    if prefix.is_some() {
+        match policy()? {
+            Some(bytes) => files.push((share.join(POLICY.0), bytes)),
+            None => warn(
+                "the polkit action is left out: threadline-tracer may be changed by others than root; install the \
+                 package, or copy both programs to /usr/local/bin first",
+            ),
+        }
+    }
     for row in GENERATED {
         files.push((share.join(row.place), (row.make)()?));
     }
@@ -216,6 +234,38 @@ fn desktop_entry() -> Result<Vec<u8>, CliError> {
     let exec = exec_value(program).map_err(|why| no_entry(Path::new(program), why))?;
     let exec = format!("Exec={exec} %F");
     Ok(DESKTOP.1.replace("Exec=threadline %F", &exec).into_bytes())
+}
+
+/// Returns the polkit action with the path of the `threadline-tracer` beside this program; `None` if others than root
+/// may change that program, which gets root's rights.
+fn policy() -> Result<Option<Vec<u8>>, CliError> {
+    let tracer = std::env::current_exe()?.with_file_name("threadline-tracer");
+    if !belongs_to_root(&tracer) {
+        return Ok(None);
+    }
+    let path = tracer
+        .to_str()
+        .ok_or_else(|| no_entry(&tracer, "is not UTF-8"))?;
+    let path = path
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
+    Ok(Some(POLICY.1.replace(TRACER, &path).into_bytes()))
+}
+
+#[cfg(unix)]
+fn belongs_to_root(program: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let only_roots = |path: &Path| {
+        let found = std::fs::metadata(path);
+        found.is_ok_and(|it| it.uid() == 0 && it.mode() & 0o022 == 0)
+    };
+    only_roots(program) && program.parent().is_some_and(only_roots)
+}
+
+#[cfg(not(unix))]
+fn belongs_to_root(_program: &Path) -> bool {
+    false
 }
 
 fn no_entry(program: &Path, why: &str) -> CliError {

@@ -149,6 +149,21 @@ fn ending_arguments(command: clap::Command) -> clap::Command {
                 .conflicts_with("on"),
         )
         .arg(
+            Arg::new("pkexec")
+                .long("pkexec")
+                .help("Get the rights from polkit, which asks for a password, for the part that uses tracefs")
+                .conflicts_with_all(["on", "on-command"])
+                .action(ArgAction::SetTrue),
+        )
+        .arg(
+            Arg::new("live")
+                .long("live")
+                .value_name("DIR")
+                .help("Let another program read the recording in this empty folder while it is made; a line `stop` on standard input ends it")
+                .conflicts_with_all(["ring", "on", "on-command", "command"])
+                .value_parser(value_parser!(PathBuf)),
+        )
+        .arg(
             Arg::new("list")
                 .long("list")
                 .help("Print the sets, and the events, tracers and clocks of this kernel")
@@ -206,7 +221,8 @@ mod linux {
     use crate::export::Overwrite;
     use crate::record::presets::{self, PRESETS};
     use crate::record::{
-        self, Ending, Flight, Plan, RecordError, Recorded, Rights, Situation, Target, Watchword,
+        self, Authority, Ending, Flight, Live, Plan, RecordError, Recorded, Rights, Situation,
+        Target, Watchword,
     };
     use crate::tracedat::sections::Packing;
     use crate::tracefs::catalog;
@@ -250,6 +266,11 @@ mod linux {
                 },
             },
             rights: Rights::GivenUp,
+            authority: match matches.get_flag("pkexec") {
+                true => Authority::Polkit,
+                false => Authority::Own,
+            },
+            live: matches.get_one::<PathBuf>("live").map(|it| Live::new(it)),
         };
         let line = Line::new();
         let recorded = record::record(&plan, &is_stopped, &mut |now| line.draw(&words(now)));

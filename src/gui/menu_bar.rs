@@ -53,6 +53,8 @@ impl App {
                     }
                 });
                 ui.separator();
+                command(ui, "Record this machine", state, actions);
+                ui.separator();
                 command(ui, "Quit", state, actions);
             });
             ui.menu_button("View", |ui| {

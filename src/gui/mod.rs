@@ -33,6 +33,10 @@ mod plot_question;
 mod plotting;
 mod questions;
 mod recent;
+#[cfg(target_os = "linux")]
+mod recorder;
+#[cfg_attr(not(target_os = "linux"), path = "no_recording.rs")]
+mod recording;
 mod render;
 mod samples;
 mod save_bar;

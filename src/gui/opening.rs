@@ -22,7 +22,7 @@ use crate::view::link::{is_link, pasted_paths};
 use crate::view::ruler::{self, TimeFormat};
 use crate::view::saved::RecentFile;
 use crate::view::session::ENDING;
-use crate::view::{Action, Effect, PaneKind, Question};
+use crate::view::{Action, Effect, PaneKind, Question, RecordCommand};
 
 impl App {
     /// Starts to load a file; the current trace stays visible until a part of it is available.
@@ -357,6 +357,14 @@ impl App {
                 self.dialog
                     .save_as(ctx, title, Path::new("trace.png"), kinds);
             }
+            Purpose::SaveRecording => {
+                let kinds = vec![FileKind {
+                    name: "trace.dat",
+                    extensions: vec!["dat"],
+                }];
+                self.dialog
+                    .save_as(ctx, title, Path::new("trace.dat"), kinds);
+            }
         }
     }
 
@@ -373,6 +381,11 @@ impl App {
             (Some(Answer::Chosen(paths)), Purpose::SavePicture) => {
                 for path in paths {
                     self.save_picture(ctx, path);
+                }
+            }
+            (Some(Answer::Chosen(paths)), Purpose::SaveRecording) => {
+                for path in paths {
+                    self.act(ctx, Action::Do(Effect::Record(RecordCommand::Save(path))));
                 }
             }
             (Some(Answer::NotThere), _) => {

@@ -19,10 +19,24 @@ pub struct Scene<'a> {
     pub palette: &'a Palette,
 }
 
+/// The data that a pane without a trace can read.
+#[derive(Clone, Copy)]
+pub struct Alone<'a> {
+    /// The state of the view.
+    pub state: &'a ViewState,
+    /// Colours of the theme.
+    pub palette: &'a Palette,
+}
+
 /// A pane owns only scratch state: text being typed, a result being waited for.
 pub trait Pane {
     /// Draws the pane; returns the user's actions.
     fn ui(&mut self, ui: &mut egui::Ui, scene: &Scene<'_>) -> Vec<Action>;
+
+    /// Draws the pane while no trace is open; only panes that need none draw anything.
+    fn alone_ui(&mut self, _ui: &mut egui::Ui, _alone: &Alone<'_>) -> Vec<Action> {
+        Vec::new()
+    }
 
     /// Returns whether the pane waits for a background computation.
     fn is_waiting(&self) -> bool {

@@ -10,7 +10,7 @@ use super::plot_question::PlotQuestion;
 use super::theme::Palette;
 use crate::view::Purpose;
 use crate::view::session::ENDING;
-use crate::view::{Action, Arrange, Effect, Question, ViewState};
+use crate::view::{Action, Arrange, Effect, Question, RecordCommand, ViewState};
 
 /// Width of the path field, in points.
 const WIDTH: f32 = 460.0;
@@ -90,7 +90,7 @@ impl Questions {
         let does = match purpose {
             Purpose::Open => "Open",
             Purpose::Add => "Add",
-            Purpose::SaveSession | Purpose::SavePicture => "Save",
+            Purpose::SaveSession | Purpose::SavePicture | Purpose::SaveRecording => "Save",
         };
         ui.heading(purpose.title());
         ui.add_space(4.0);
@@ -116,10 +116,7 @@ impl Questions {
             if let Some(path) = &self.is_there
                 && ui.button("Replace it").clicked()
             {
-                actions.push(match purpose {
-                    Purpose::SavePicture => Action::Do(Effect::SavePicture(path.clone())),
-                    _ => Action::Do(Effect::SaveSession(path.clone())),
-                });
+                actions.push(Action::Do(saved_to(purpose, path.clone())));
                 actions.push(Action::Ask(None));
             }
             let can_be = !self.path.trim().is_empty() && self.is_there.is_none();
@@ -171,20 +168,20 @@ impl Questions {
     fn answer(&mut self, purpose: Purpose, actions: &mut Vec<Action>) {
         let mut path = typed(&self.path);
         let action = match purpose {
-            Purpose::SaveSession | Purpose::SavePicture => {
-                let is_picture = purpose == Purpose::SavePicture;
+            Purpose::SaveSession | Purpose::SavePicture | Purpose::SaveRecording => {
                 if path.extension().is_none() {
-                    path.set_extension(if is_picture { "png" } else { ENDING });
+                    path.set_extension(match purpose {
+                        Purpose::SavePicture => "png",
+                        Purpose::SaveRecording => "dat",
+                        _ => ENDING,
+                    });
                 }
                 if path.exists() {
                     self.error = Some(format!("{} exists already", path.display()));
                     self.is_there = Some(path);
                     return;
                 }
-                match is_picture {
-                    true => Action::Do(Effect::SavePicture(path)),
-                    false => Action::Do(Effect::SaveSession(path)),
-                }
+                Action::Do(saved_to(purpose, path))
             }
             Purpose::Open | Purpose::Add if !path.exists() => {
                 self.error = Some(format!("There is no such file: {}", path.display()));
@@ -195,6 +192,15 @@ impl Questions {
         };
         actions.push(action);
         actions.push(Action::Ask(None));
+    }
+}
+
+/// Returns what writes a file for this purpose.
+fn saved_to(purpose: Purpose, path: PathBuf) -> Effect {
+    match purpose {
+        Purpose::SavePicture => Effect::SavePicture(path),
+        Purpose::SaveRecording => Effect::Record(RecordCommand::Save(path)),
+        _ => Effect::SaveSession(path),
     }
 }
 
@@ -223,6 +229,10 @@ fn proposed(question: Option<&Question>, trace: Option<&Path>) -> String {
     let path = match question {
         Some(Question::Path(Purpose::SaveSession)) => folder.join(stem).with_extension(ENDING),
         Some(Question::Path(Purpose::SavePicture)) => folder.join(stem).with_extension("png"),
+        Some(Question::Path(Purpose::SaveRecording)) => {
+            let home = std::env::var_os("HOME").map(PathBuf::from);
+            home.unwrap_or_default().join("trace.dat")
+        }
         Some(Question::Path(_)) => folder.join(""),
         _ => PathBuf::new(),
     };

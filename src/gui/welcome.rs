@@ -7,10 +7,12 @@ use super::samples::{Sample, samples};
 use super::theme;
 use crate::base::TaskKey;
 use crate::view::Purpose;
-use crate::view::{Action, Effect, Question};
+use crate::view::{Action, Effect, Question, RecordCommand};
 use egui::{RichText, Ui, vec2};
 use std::path::Path;
 
+/// Only Linux has tracefs.
+const CAN_RECORD: bool = cfg!(target_os = "linux");
 /// At most this many recent files are listed.
 const MOST_RECENT: usize = 6;
 
@@ -84,18 +86,26 @@ impl App {
     }
 }
 
-/// Draws the two buttons that open a file, centred side by side.
+/// Draws the buttons that open a file or record one, centred side by side.
 fn buttons_ui(ui: &mut Ui, actions: &mut Vec<Action>) {
     const SIZE: egui::Vec2 = vec2(180.0, 34.0);
+    let count = if CAN_RECORD { 3.0 } else { 2.0 };
     let gap = ui.spacing().item_spacing.x;
     let button = |words: &str| egui::Button::new(RichText::new(words).size(15.0)).min_size(SIZE);
     ui.horizontal(|ui| {
-        ui.add_space((ui.available_width() - 2.0 * SIZE.x - gap) / 2.0);
+        ui.add_space((ui.available_width() - count * SIZE.x - (count - 1.0) * gap) / 2.0);
         if ui.add(button("Open a trace…")).clicked() {
             actions.push(Action::Do(Effect::AskForFile(Purpose::Open)));
         }
         if ui.add(button("Type its path…")).clicked() {
             actions.push(Action::Ask(Some(Question::Path(Purpose::Open))));
+        }
+        if CAN_RECORD {
+            let record = ui.add(button("Record this machine…"));
+            let record = record.on_hover_text("Needs nothing but the kernel's tracefs");
+            if record.clicked() {
+                actions.push(Action::Do(Effect::Record(RecordCommand::Choose)));
+            }
         }
     });
 }

@@ -8,12 +8,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::counts::Counts;
+use super::live::Live;
+use super::memory_file::Stage;
 use super::names::Names;
 use super::output::{About, Target};
 use super::pump::Shared;
-use super::session::{Rights, Session};
+use super::session::{Authority, Rights, Session};
 use super::source::CpuSource;
-use super::trigger::{Stage, Trigger};
+use super::trigger::Trigger;
 use super::trouble::RecordError;
 use crate::query::expression::Expression;
 use crate::tracedat::bytes::Bytes;
@@ -37,6 +39,10 @@ pub struct Plan {
     pub target: Target,
     /// Whether the rights of root are given up.
     pub rights: Rights,
+    /// Where the process with the rights gets them from.
+    pub authority: Authority,
+    /// The folder in which another process reads the recording while it is made.
+    pub live: Option<Live>,
 }
 
 /// When a recording ends. A signal also ends it.

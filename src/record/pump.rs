@@ -16,7 +16,7 @@ use super::source::Pages;
 /// Size of the pipe between the kernel's buffer and the file, in bytes.
 const PIPE_BYTES: usize = 1 << 20;
 /// The longest time between two reads.
-const TAKEN_EVERY: Duration = Duration::from_millis(100);
+pub(crate) const TAKEN_EVERY: Duration = Duration::from_millis(100);
 
 /// State that the pumps of all CPUs and their owner share.
 #[derive(Debug, Default)]
@@ -37,8 +37,9 @@ pub(crate) struct Pump<'a> {
     pub out: &'a File,
     /// Size of a page in bytes.
     pub page_size: usize,
-    /// Whether pages that are not yet full are read at once, because a search waits for their events.
-    pub is_eager: bool,
+    /// How often pages that are not yet full are read, because a search or a viewer waits for their events; `None`:
+    /// only at the end.
+    pub rest_every: Option<Duration>,
     /// Bytes of whole pages in the file.
     pub taken: &'a AtomicU64,
     /// State that all pumps share.
@@ -62,13 +63,13 @@ impl Pipe {
     }
 }
 
-/// Waits until a CPU's buffer is as full as `buffer_percent` requires, at most [`TAKEN_EVERY`].
-pub(crate) fn wait_for_pages(pages: &File) {
+/// Waits until a CPU's buffer is as full as `buffer_percent` requires, at most `limit`.
+pub(crate) fn wait_for_pages(pages: &File, limit: Duration) {
     let mut fds = [PollFd::new(pages, PollFlags::IN)];
-    let limit = Timespec::try_from(TAKEN_EVERY).ok();
-    let is_there = poll(&mut fds, limit.as_ref());
+    let time = Timespec::try_from(limit).ok();
+    let is_there = poll(&mut fds, time.as_ref());
     if is_there.is_err() {
-        std::thread::sleep(TAKEN_EVERY);
+        std::thread::sleep(limit);
     }
 }
 
@@ -119,7 +120,7 @@ impl Pump<'_> {
         loop {
             let is_last = self.shared.is_stopping.load(Ordering::Acquire);
             let moved = self.take_full_pages(pages, &pipe, &mut at);
-            let moved = moved.and_then(|()| match is_last || self.is_eager {
+            let moved = moved.and_then(|()| match is_last || self.rest_every.is_some() {
                 true => self.take_rest(pages, &mut at),
                 false => Ok(()),
             });
@@ -133,7 +134,7 @@ impl Pump<'_> {
             if self.shared.is_full.load(Ordering::Acquire) {
                 return Ok(at);
             }
-            wait_for_pages(pages);
+            wait_for_pages(pages, self.rest_every.unwrap_or(TAKEN_EVERY));
         }
     }
 

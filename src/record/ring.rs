@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::pump::{Shared, wait_for_pages};
+use super::pump::{Shared, TAKEN_EVERY, wait_for_pages};
 use super::source::Pages;
 use super::trigger::FreshPages;
 
@@ -97,7 +97,7 @@ impl CpuRing {
             if is_last {
                 return Ok(());
             }
-            wait_for_pages(pages);
+            wait_for_pages(pages, TAKEN_EVERY);
         }
     }
 

@@ -7,6 +7,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::names::Names;
 use super::source::{CpuSource, Pages, Stats};
@@ -60,15 +61,36 @@ pub enum Rights {
     Kept,
 }
 
+/// Where `threadline-tracer` gets the rights to use tracefs from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Authority {
+    /// It has the rights of this process.
+    #[default]
+    Own,
+    /// polkit gives it root's rights (pkexec), after asking the user for a password.
+    Polkit,
+}
+
+/// How long a message of `threadline-tracer` is awaited until the user's wish to stop is checked again.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// Returns the path of `threadline-tracer`, which is in the folder of this program.
 pub(crate) fn tracer_path() -> PathBuf {
+    installed_path("threadline-tracer")
+}
+
+/// Returns the path of `threadline`, which the window starts to record.
+#[must_use]
+pub fn program_path() -> PathBuf {
+    installed_path("threadline")
+}
+
+/// Returns the path of a program in the folder of this program.
+fn installed_path(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
-    let beside = own.with_file_name("threadline-tracer");
+    let beside = own.with_file_name(name);
     // Test programs are in a folder below the folder of the programs.
-    let above = own
-        .ancestors()
-        .nth(2)
-        .map(|it| it.join("threadline-tracer"));
+    let above = own.ancestors().nth(2).map(|it| it.join(name));
     match above {
         Some(above) if !beside.exists() && above.exists() => above,
         _ => beside,
@@ -80,16 +102,42 @@ impl Session {
     ///
     /// # Errors
     /// If the process cannot be started, or refuses the order.
-    pub(crate) fn start(order: &Order) -> Result<Session, RecordError> {
+    pub(crate) fn start(
+        order: &Order,
+        authority: Authority,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) -> Result<Session, RecordError> {
         let (channel, theirs) = Channel::pair()?;
         let path = tracer_path();
-        let tracer = Command::new(&path)
+        let mut command = match authority {
+            Authority::Own => Command::new(&path),
+            Authority::Polkit => {
+                let mut command = Command::new("pkexec");
+                command.arg(&path);
+                command
+            }
+        };
+        let path = PathBuf::from(command.get_program());
+        let tracer = command
             .args(order.arguments())
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .spawn()
-            .map_err(|error| RecordError::NoTracer { path, error })?;
-        let mut started = Started { tracer, channel };
+            .map_err(|error| match authority {
+                Authority::Own => RecordError::NoTracer { path, error },
+                Authority::Polkit => RecordError::NotGranted("pkexec is not installed"),
+            })?;
+        // The command holds the other end of the channel, whose closing shows that the process has ended.
+        drop(command);
+        let mut started = Started {
+            tracer,
+            channel,
+            authority,
+        };
+        if !started.is_ready_before(is_stopped)? {
+            started.leave();
+            return Err(RecordError::Stopped);
+        }
         let ready = started.receive()?;
         let clocks = words_of(&ready, "ready").to_owned();
         let switch = started.file(ready)?;
@@ -109,7 +157,9 @@ impl Session {
                 stats: Stats::Here(stats),
             });
         }
-        let Started { tracer, channel } = started;
+        let Started {
+            tracer, channel, ..
+        } = started;
         let host = Host::Here {
             channel,
             tracer,
@@ -317,13 +367,51 @@ fn expect(channel: &Channel, what: &str) -> Result<Vec<u8>, RecordError> {
 struct Started {
     tracer: Child,
     channel: Channel,
+    authority: Authority,
 }
 
 impl Started {
+    /// Waits for the first message: the user may be typing a password. Returns `false` if the user stopped before.
+    fn is_ready_before(&self, is_stopped: &mut dyn FnMut() -> bool) -> std::io::Result<bool> {
+        while !self.channel.wait(LOOK_EVERY)? {
+            if is_stopped() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends the process, and waits until it has restored everything.
+    fn leave(mut self) {
+        drop(self.channel);
+        if self.authority == Authority::Polkit {
+            // pkexec would ask on for a password. Once it has become `threadline-tracer`, it has more rights than this
+            // process, and ends because the channel was closed.
+            let pid = rustix::process::Pid::from_child(&self.tracer);
+            let _has_more_rights =
+                rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        let _ended = self.tracer.wait();
+    }
+
+    /// Returns why the process ended without a message. pkexec has two exit codes of its own.
+    fn why_gone(&mut self) -> RecordError {
+        let status = self.tracer.wait().ok().and_then(|status| status.code());
+        match (self.authority, status) {
+            (Authority::Polkit, Some(126)) => {
+                RecordError::NotGranted("the question for the password was closed")
+            }
+            (Authority::Polkit, Some(127)) => RecordError::NotGranted(
+                "it knows no user who may do that, or no program that asks for a password is running",
+            ),
+            _ => RecordError::TracerGone,
+        }
+    }
+
     /// Returns the next message. Errors if the message is a refusal.
     fn receive(&mut self) -> Result<Message, RecordError> {
         let Some(message) = self.channel.receive()? else {
-            return Err(RecordError::TracerGone);
+            return Err(self.why_gone());
         };
         match message.text.strip_prefix("refused ") {
             Some(sentence) => {

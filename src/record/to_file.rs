@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::desk::{Desk, Recorded};
+use super::live::LiveFolder;
 use super::output::{CpuDraft, Drafts, write};
 use super::pump::Pump;
 use super::trigger::{FreshPages, Trigger};
@@ -15,12 +16,26 @@ use super::watch::{Subject, Watch};
 
 /// How often new pages are searched for the trigger.
 pub(super) const SEARCH_EVERY: Duration = Duration::from_millis(100);
+/// How often new events are put where another process reads them.
+const SHOWN_EVERY: Duration = Duration::from_millis(50);
 
 /// Records until the planned end, then writes the file.
 pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
     let drafts = Drafts::beside(&desk.plan.target.path)?;
-    let files: std::io::Result<Vec<File>> = desk.cpus.iter().map(|_| drafts.file()).collect();
-    let files = files?;
+    let mut live = desk.plan.live.as_ref().map(|live| {
+        let cpus = desk.cpus.iter().map(|source| source.cpu);
+        LiveFolder::new(live, &desk.plan.order, cpus.collect())
+    });
+    let files: Vec<File> = match &live {
+        Some(live) => live.page_files()?,
+        None => {
+            let files = desk.cpus.iter().map(|_| drafts.file());
+            files.collect::<std::io::Result<_>>()?
+        }
+    };
+    if let Some(live) = &mut live {
+        live.open(desk.session, &desk.names)?;
+    }
     let taken: Vec<AtomicU64> = desk.cpus.iter().map(|_| AtomicU64::new(0)).collect();
     let until = desk.plan.ending.until.clone();
     let mut search = match &until {
@@ -28,6 +43,11 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
         None => None,
     };
     let shared = Arc::clone(&desk.shared);
+    let rest_every = match (&live, &until) {
+        (Some(_), _) => Some(SHOWN_EVERY),
+        (None, Some(_)) => Some(SEARCH_EVERY),
+        (None, None) => None,
+    };
     let (cpus, page_size) = (desk.cpus, desk.page_size as usize);
     let mut watch = Watch::new();
     let mut subject = None;
@@ -41,14 +61,18 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
                     pages: &source.pages,
                     out,
                     page_size,
-                    is_eager: until.is_some(),
+                    rest_every,
                     taken,
                     shared: &shared,
                 };
                 scope.spawn(move || pump.run())
             })
             .collect();
-        let watched = watch_files(desk, &mut watch, &mut subject, search.as_mut());
+        let seen = Seen {
+            search: search.as_mut(),
+            live: live.as_mut(),
+        };
+        let watched = watch_files(desk, &mut watch, &mut subject, seen);
         let stopped = desk.session.switch("0");
         shared.is_stopping.store(true, Ordering::Release);
         let sizes = pumps.into_iter().map(|pump| {
@@ -60,6 +84,12 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
         stopped?;
         sizes.map_err(RecordError::Io)
     })?;
+    if live
+        .as_ref()
+        .is_some_and(|it| it.is_abandoned(desk.is_stopped))
+    {
+        return Err(RecordError::Abandoned);
+    }
     let elapsed = watch.elapsed();
     let spent = search.map(|search| search.trigger.spent);
     let (counts, about) = (desk.counts(), desk.about()?);
@@ -71,6 +101,13 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
     });
     let target = &desk.plan.target;
     let bytes = write(target, &about, pages.collect(), drafts)?;
+    if live
+        .as_ref()
+        .is_some_and(|it| it.is_abandoned(desk.is_stopped))
+    {
+        let _gone = std::fs::remove_file(&target.path);
+        return Err(RecordError::Abandoned);
+    }
     Ok(Recorded {
         files: vec![(target.path.clone(), bytes)],
         events: counts.read,
@@ -81,18 +118,27 @@ pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
     })
 }
 
+/// What reads the pages while they are recorded.
+struct Seen<'a, 'f> {
+    search: Option<&'a mut FileSearch<'f>>,
+    live: Option<&'a mut LiveFolder>,
+}
+
 /// Starts recording and waits until the planned end or until the search matches.
 fn watch_files(
     desk: &mut Desk<'_>,
     watch: &mut Watch,
     subject: &mut Option<Subject>,
-    mut search: Option<&mut FileSearch<'_>>,
+    mut seen: Seen<'_, '_>,
 ) -> Result<(), RecordError> {
     desk.session.switch("1")?;
     *watch = Watch::new();
     let subject = subject.insert(Subject::start(&desk.plan.ending.command, &desk.plan.on)?);
     while !watch.is_over(desk, subject, &|| None)? {
-        if let Some(search) = &mut search
+        if let Some(live) = &mut seen.live {
+            live.refresh(desk.session, &mut desk.names);
+        }
+        if let Some(search) = &mut seen.search
             && search.has_matched(desk)?
         {
             return Ok(());

@@ -21,6 +21,10 @@ pub enum RecordError {
     Stopped,
     /// `threadline-tracer` ended early.
     TracerGone,
+    /// polkit did not give `threadline-tracer` its rights, for this reason.
+    NotGranted(&'static str),
+    /// The process that reads the recording while it is made has ended.
+    Abandoned,
     /// The expression of a trigger names something that this kernel does not have; a sentence that marks its position.
     Expression(String),
     /// The command to record could not be started.
@@ -49,6 +53,13 @@ impl fmt::Display for RecordError {
             RecordError::Stopped => f.write_str("stopped before recording began; nothing was written"),
             RecordError::TracerGone => f.write_str(
                 "the process that uses tracefs ended early; `threadline record --clean-up` puts back what it left",
+            ),
+            RecordError::NotGranted(why) => write!(
+                f,
+                "polkit did not let threadline-tracer use tracefs: {why}; nothing was recorded"
+            ),
+            RecordError::Abandoned => f.write_str(
+                "the program that showed the recording ended before it was stopped; nothing was written",
             ),
             RecordError::Command { name, error } => {
                 write!(f, "{name} could not be started: {error}; nothing was recorded")

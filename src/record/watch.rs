@@ -74,6 +74,9 @@ impl Watch {
         subject: &mut Subject,
         held: &dyn Fn() -> Option<Duration>,
     ) -> Result<bool, RecordError> {
+        if let Some(live) = &desk.plan.live {
+            live.look(desk.is_stopped);
+        }
         let elapsed = self.elapsed();
         let after = desk.plan.ending.after;
         let is_over = after.is_some_and(|after| elapsed >= after)

@@ -151,6 +151,18 @@ impl Folder {
         folder.read("current_tracer").map(|_| folder)
     }
 
+    /// Checks whether this process may set up a recording.
+    ///
+    /// # Errors
+    /// If it may read tracefs, but not write to it.
+    pub(crate) fn may_be_used(&self) -> Result<(), Trouble> {
+        let path = self.path("instances");
+        match rustix::fs::access(&path, rustix::fs::Access::WRITE_OK) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(io_trouble(&path, error.into())),
+        }
+    }
+
     /// Finds tracefs on the machine on which the shell runs.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::direction::Direction;
 use super::export_order::ExportOrder;
 use super::question::Purpose;
+use super::recording::RecordCommand;
 use super::text_order::TextOrder;
 use crate::base::Nanos;
 use crate::load::Reading;
@@ -65,6 +66,8 @@ pub enum Effect {
     SaveSession(PathBuf),
     /// Write a picture of the window to a file.
     SavePicture(PathBuf),
+    /// Command the recording that this window makes.
+    Record(RecordCommand),
     /// Close all error notices.
     Dismiss,
     /// End the program.

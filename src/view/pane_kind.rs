@@ -39,11 +39,13 @@ pub enum PaneKind {
     Query,
     /// Contents of the trace's file, and its diagnostics.
     Info,
+    /// Records this machine.
+    Record,
 }
 
 impl PaneKind {
     /// All panes, in the order of their tabs.
-    pub const ALL: [PaneKind; 17] = [
+    pub const ALL: [PaneKind; 18] = [
         PaneKind::Details,
         PaneKind::Events,
         PaneKind::Matches,
@@ -61,6 +63,7 @@ impl PaneKind {
         PaneKind::Build,
         PaneKind::Query,
         PaneKind::Info,
+        PaneKind::Record,
     ];
 
     /// Title of the pane's tab.
@@ -84,6 +87,7 @@ impl PaneKind {
             PaneKind::Build => "Build",
             PaneKind::Query => "Query",
             PaneKind::Info => "Info",
+            PaneKind::Record => "Record",
         }
     }
 

@@ -13,6 +13,8 @@ pub enum Purpose {
     SaveSession,
     /// Write a picture of the window to it.
     SavePicture,
+    /// Copy the finished recording to it.
+    SaveRecording,
 }
 
 impl Purpose {
@@ -24,6 +26,7 @@ impl Purpose {
             Purpose::Add => "Add a trace to this axis",
             Purpose::SaveSession => "Save the session",
             Purpose::SavePicture => "Save a picture of the window",
+            Purpose::SaveRecording => "Save the recording",
         }
     }
 }

@@ -14,6 +14,7 @@ use super::layout::Layout;
 use super::outline::Outline;
 use super::pane_kind::PaneKind;
 use super::question::Question;
+use super::recording::RecordState;
 use super::rows::{RowKey, Rows};
 use super::ruler::{Origins, TimeFormat};
 use super::saved_layout::SavedLayout;
@@ -139,6 +140,10 @@ pub struct ViewState {
     pub time_format: TimeFormat,
     /// Zero points of the time formats.
     pub origins: Origins,
+    /// The recording that this window makes.
+    pub recording: RecordState,
+    /// Whether that recording is the trace that is shown.
+    pub is_recording_shown: bool,
     /// Colour theme.
     pub theme: ThemeChoice,
     /// Settings that are kept across sessions.
@@ -271,6 +276,12 @@ impl ViewState {
         if sees_end && !is_whole {
             self.span = held_within(self.span.shifted(by), self.bounds());
         }
+    }
+
+    /// Shows a span without gliding, as far as the bounds allow.
+    pub(crate) fn show_span(&mut self, span: TimeSpan) {
+        self.span = held_within(span, self.bounds());
+        self.motion = Motion::Jump;
     }
 
     /// Returns the first visible row, and its top relative to the upper edge of the view, in points.

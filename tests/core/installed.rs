@@ -33,6 +33,22 @@ fn completions_and_manual_page_are_those_of_the_table_of_commands() {
     }
 }
 
+/// Whether only root may change the program that polkit gives root's rights.
+fn tracer_is_roots() -> bool {
+    let tracer = Path::new(env!("CARGO_BIN_EXE_threadline-tracer"));
+    let only_roots = |path: &Path| {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = std::fs::metadata(path).unwrap();
+        found.uid() == 0 && found.mode() & 0o022 == 0
+    };
+    only_roots(tracer) && only_roots(tracer.parent().unwrap())
+}
+
+/// The number of files that are installed under a prefix.
+fn file_count() -> usize {
+    3 + usize::from(tracer_is_roots()) + GENERATED.len()
+}
+
 #[test]
 fn every_file_is_put_under_the_prefix_and_taken_away_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +58,9 @@ fn every_file_is_put_under_the_prefix_and_taken_away_again() {
         .lines()
         .map(|line| line.strip_prefix("wrote ").unwrap())
         .collect();
-    assert_eq!(files.len(), 3 + GENERATED.len());
+    let policy = files.iter().find(|file| file.ends_with(".policy"));
+    assert_eq!(policy.is_some(), tracer_is_roots());
+    assert_eq!(files.len(), file_count());
     for file in &files {
         assert!(std::fs::metadata(file).unwrap().len() > 100, "{file}");
     }
@@ -56,6 +74,15 @@ fn every_file_is_put_under_the_prefix_and_taken_away_again() {
         entry.contains(&format!("Exec={} %F", program.display())),
         "{entry}"
     );
+    // polkit gives rights to the small program alone.
+    if let Some(policy) = policy {
+        let policy = std::fs::read_to_string(policy).unwrap();
+        let tracer = program.with_file_name("threadline-tracer");
+        let path = format!("exec.path\">{}</annotate>", tracer.display());
+        assert!(policy.contains(&path), "{policy}");
+        let kept = "<allow_active>auth_admin_keep<";
+        assert!(policy.contains(kept), "{policy}");
+    }
     // Every type that the entry opens is one that we describe.
     let types = std::fs::read_to_string(assets().join("threadline-mime.xml")).unwrap();
     let listed = entry
@@ -87,7 +114,7 @@ fn every_file_is_put_although_nobody_can_be_told() {
         .unwrap();
     assert_eq!(status.code(), Some(1));
     let removed = stdout(&["install", "--prefix", &prefix, "--remove"]);
-    assert_eq!(removed.lines().count(), 3 + GENERATED.len());
+    assert_eq!(removed.lines().count(), file_count());
 }
 
 #[test]

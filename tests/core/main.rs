@@ -57,6 +57,8 @@ mod record;
 mod record_elsewhere;
 #[cfg(target_os = "linux")]
 mod record_endings;
+#[cfg(target_os = "linux")]
+mod record_live;
 mod report_filters;
 mod report_golden;
 mod report_options;

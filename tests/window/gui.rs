@@ -45,7 +45,8 @@ fn every_pane_looks_as_it_did_in_both_themes() {
     let mut window = window(&hackbench());
     for (theme, word) in [(ThemeChoice::Dark, "dark"), (ThemeChoice::Light, "light")] {
         act(&mut window, Action::SetTheme(theme));
-        for row in PANES {
+        // What the Record pane shows depends on the machine: `record_pane` has its picture.
+        for row in PANES.iter().filter(|row| row.kind != PaneKind::Record) {
             act(&mut window, Action::OpenPane(row.kind));
             let name = row.kind.title().to_lowercase().replace(' ', "-");
             window.snapshot(format!("pane-{name}-{word}"));

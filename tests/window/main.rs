@@ -26,6 +26,8 @@ mod plots;
 mod probes_window;
 mod query_pane;
 mod reading_window;
+#[cfg(target_os = "linux")]
+mod record_pane;
 mod screen_reader;
 mod sessions;
 mod several_files;
@@ -42,5 +44,9 @@ mod certain;
 mod farm;
 #[path = "../support/program.rs"]
 mod program;
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "the command line's tests use the rest")]
+#[path = "../support/recording.rs"]
+mod recording;
 #[path = "../support/window.rs"]
 mod support;

@@ -1,6 +1,6 @@
 //! Opening traces and sessions, and keeping the session and the settings.
 
-use super::App;
+use super::{App, record};
 use crate::gui::notices::Mood;
 use crate::gui::panes::PANES;
 use crate::load::LoadedTrace;
@@ -120,8 +120,8 @@ impl App {
         let Some(session) = self.session() else {
             return;
         };
-        if session.traces.iter().any(|path| Spool::is_of(path)) {
-            // The spool file is deleted with the window.
+        if session.traces.iter().any(|path| is_temporary(path)) {
+            // The file is deleted with the window.
             return;
         }
         let path = Session::path_in(&folder, &session.traces);
@@ -180,4 +180,9 @@ impl App {
         self.keeping.writer.wait();
         self.save_now();
     }
+}
+
+/// Returns whether a file is deleted with the window: the copy of a stream, or a recording that is not saved.
+fn is_temporary(path: &Path) -> bool {
+    Spool::is_of(path) || record::is_temporary(path)
 }

@@ -9,6 +9,8 @@ mod follow;
 mod keep;
 mod look_out;
 mod plots;
+#[cfg_attr(not(target_os = "linux"), path = "no_record.rs")]
+mod record;
 mod status;
 mod todos;
 
@@ -36,6 +38,7 @@ use crate::gui::panes::PANES;
 use crate::gui::plotting::Plotting;
 use crate::gui::questions::Questions;
 use crate::gui::recent::RecentFiles;
+use crate::gui::recording::Recording;
 use crate::gui::samples::Sample;
 use crate::gui::search_bar::SearchBox;
 use crate::gui::settings::settings_ui;
@@ -89,6 +92,8 @@ pub struct App {
     pub(super) lookout: Option<FileLookout>,
     /// The files that are followed as they grow.
     pub(super) follow: Option<Follow>,
+    /// The recording that this window makes.
+    pub(super) recording: Recording,
     /// Spool files of streams; deleted with the window.
     pub(super) spools: Vec<Arc<Spool>>,
     /// Commands to carry out once the trace is complete, and the errors of those that failed.
@@ -153,6 +158,7 @@ impl App {
             plotting: Plotting::default(),
             lookout: None,
             follow: None,
+            recording: Recording::default(),
             spools: Vec::new(),
             todo: Todos::default(),
             todo_errors: Vec::new(),
@@ -212,6 +218,8 @@ impl App {
             || self.follow.as_ref().is_some_and(Follow::is_busy)
             // After a trace is shown, the samples are no longer needed.
             || (self.loaded.is_none() && self.samples.is_busy())
+            || self.recording.is_busy(&self.state.recording)
+            || self.is_choice_waiting()
             || self.recent.is_waiting()
             || self.tiles.is_waiting(&self.panes)
     }
@@ -311,6 +319,7 @@ impl App {
                     self.act(ctx, action);
                 }
             }
+            Effect::Record(command) => self.command_recording(ctx, command),
             Effect::Dismiss => self.notices.clear_errors(),
             Effect::OpenAs(paths, reading) => self.open_together(ctx, paths, reading),
             Effect::Paste => ctx.send_viewport_cmd(egui::ViewportCommand::RequestPaste),
@@ -359,6 +368,7 @@ impl App {
         let ctx = ui.ctx().clone();
         self.poll_load(&ctx);
         self.poll_follow(&ctx);
+        self.poll_recording(&ctx);
         self.poll_lookout(&ctx);
         self.poll_plots(&ctx);
         self.poll_todo(&ctx);
@@ -429,6 +439,7 @@ impl App {
             Some(loaded) => self.trace_ui(ui, &loaded, &palette, &mut actions),
             None if self.loading.is_some() => self.opening_ui(ui, &palette),
             None if self.follow.is_some() => self.waiting_ui(ui, &palette, &mut actions),
+            None if self.recording.is_choosing() => self.choosing_ui(ui, &palette, &mut actions),
             None => self.welcome_ui(ui, &palette, &mut actions),
         }
         if self.state.is_export_open

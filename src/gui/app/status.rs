@@ -28,6 +28,7 @@ impl App {
                 if self.loading.is_none() && self.follow.is_none() {
                     ui.label(weak("No trace is open".to_owned()));
                 }
+                self.recording_ui(ui, palette, actions);
                 return;
             };
             let state = &self.state;
@@ -85,6 +86,7 @@ impl App {
             }
             self.plotting_ui(ui, palette);
             self.following_ui(ui, palette, actions);
+            self.recording_ui(ui, palette, actions);
             ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
                 if !self.is_still {
                     ui.label(weak(format!("frame {:.1} ms", self.frame_ms)));

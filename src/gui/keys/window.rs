@@ -3,8 +3,8 @@
 use super::key_row::{CTRL, CTRL_SHIFT, KeyRow, NONE, SHIFT, after, key, row};
 use crate::view::dock::Beside;
 use crate::view::{
-    Action, Direction, DockSide, Docking, Effect, Finder, PaneKind, Question, Settings,
-    ThemeChoice, TimeFormat, ViewState,
+    Action, Direction, DockSide, Docking, Effect, Finder, PaneKind, Question, RecordCommand,
+    Settings, ThemeChoice, TimeFormat, ViewState,
 };
 use crate::view::{PaneFocus, Purpose};
 use egui::Key;
@@ -148,6 +148,9 @@ pub(super) const ROWS: &[KeyRow] = &[
     }),
     row(&[], "Save a picture of the window", |_| {
         Some(Action::Do(Effect::AskForFile(Purpose::SavePicture)))
+    }),
+    row(&[], "Record this machine", |_| {
+        Some(Action::Do(Effect::Record(RecordCommand::Choose)))
     }),
     row(&[], "Start over with this trace", |_| {
         Some(Action::Ask(Some(Question::StartOver)))

@@ -18,6 +18,8 @@ pub mod probes;
 pub(crate) mod process_tree;
 pub(crate) mod query;
 mod reading;
+#[cfg_attr(not(target_os = "linux"), path = "no_record.rs")]
+pub(crate) mod record;
 pub(crate) mod selection;
 mod sources;
 
@@ -110,6 +112,11 @@ pub const PANES: &[PaneRow] = &[
         kind: PaneKind::Info,
         about: "Facts about the file, and diagnostics",
         make: info::make,
+    },
+    PaneRow {
+        kind: PaneKind::Record,
+        about: "Record this machine, and watch it while it is recorded",
+        make: record::make,
     },
 ];
 

@@ -152,9 +152,9 @@ const DOORS: &[Door] = &[
         reason: "pages are copied from the reader's file to a file of the same format",
     },
     Door {
-        from: "record/trigger.rs",
+        from: "record/memory_file.rs",
         to: "formats/tracedat/",
-        reason: "pages that were just recorded are searched as a recording of that format",
+        reason: "pages that were just recorded are searched and shown as a recording of that format",
     },
 ];
 
