@@ -192,16 +192,18 @@ struct Call {
     floor: i64,
 }
 
-/// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices. Returns the
+/// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices, and `over_by` has
+/// the events that show that calls are over whose returns were lost, by the events that began them. Returns the
 /// measured durations in ns that differ from the drawn ones, by begin event. Drafts may then be out of order.
 pub fn place(
     drafts: &mut [Draft],
     table: &MeasuredTable,
     axis: Axis,
+    over_by: &FxHashMap<u32, u32>,
     is_call: impl Fn(u32) -> bool,
 ) -> FxHashMap<u32, i64> {
     let mut odd = FxHashMap::default();
-    let mut calls = calls_among(drafts, table, is_call);
+    let mut calls = calls_among(drafts, table, over_by, is_call);
     if calls.iter().all(|call| call.duration.is_none()) {
         return odd;
     }
@@ -299,6 +301,7 @@ pub(crate) fn drawn_otherwise(
 fn calls_among(
     drafts: &[Draft],
     table: &MeasuredTable,
+    over_by: &FxHashMap<u32, u32>,
     is_call: impl Fn(u32) -> bool,
 ) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::new();
@@ -328,10 +331,8 @@ fn calls_among(
         let placed_by_end = is_placed_by_end(draft);
         let ended_by = match placed_by_end {
             true => Maybe::new(draft.begin),
-            // A call that began at that time showed that this one, whose return was lost, is over.
-            false if draft.is_unended && draft.finish.is_none() && draft.start < end => {
-                Maybe::new(draft.begin)
-            }
+            // Its return was lost.
+            false if draft.finish.is_none() => over_by.get(&draft.begin).copied().into(),
             false => draft.finish,
         };
         let mut call = Call {
@@ -518,7 +519,13 @@ mod tests {
         }
         table.rows.sort_by_key(|row| row.event);
         let span = TimeSpan::new(Timestamp(0), Timestamp(1 << 40));
-        let odd = place(&mut drafts, &table, Axis::Nanos(span), |_| true);
+        let odd = place(
+            &mut drafts,
+            &table,
+            Axis::Nanos(span),
+            &FxHashMap::default(),
+            |_| true,
+        );
         let row = |draft: &Draft| {
             let end = draft.end.get().unwrap();
             let drawn = end - draft.start;

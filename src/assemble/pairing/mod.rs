@@ -202,7 +202,7 @@ pub(crate) fn pair_slices(
                     let label = labels.get(label as usize);
                     label.is_some_and(|label| label.family == Family::Functions)
                 };
-                odd = place(&mut drafts, &measured, axis, is_call);
+                odd = place(&mut drafts, &measured, axis, &leftovers.over_by, is_call);
                 if axis == Axis::OtherUnit {
                     of_lone_ends(&drafts, &measured, &mut odd);
                 }

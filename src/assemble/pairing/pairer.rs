@@ -12,6 +12,7 @@ use crate::base::Maybe;
 use crate::base::streaks::Streaks;
 use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
+use rustc_hash::FxHashMap;
 
 /// An event and its time.
 #[derive(Clone, Copy)]
@@ -83,6 +84,9 @@ pub(super) struct Leftovers {
     pub(super) unfinished: u64,
     /// Pairs that are uncertain, as events were lost between begin and end.
     pub(super) over_losses: u64,
+    /// Of calls of traced functions whose returns were lost: their first events, each with the event that shows that the
+    /// call is over.
+    pub(super) over_by: FxHashMap<u32, u32>,
     /// See [`super::calls::Resolved`].
     pub(super) undecided: u64,
     pub(super) has_compat: bool,
@@ -112,6 +116,8 @@ struct Pairer<'a> {
 struct Proof {
     /// Calls at this depth or deeper are over.
     depth: u32,
+    /// The event.
+    event: u32,
     /// The event's time, in ns.
     time: i64,
     /// For a return without an entry: when its call began, in ns.
@@ -224,6 +230,7 @@ impl Pairer<'_> {
         if let Some(depth) = depth {
             let proof = Proof {
                 depth,
+                event: row.event,
                 time: row.time,
                 begun: None,
             };
@@ -289,6 +296,7 @@ impl Pairer<'_> {
         if let Some(depth) = depth {
             let proof = Proof {
                 depth: depth.saturating_add(is_open.into()),
+                event: row.event,
                 time: row.time,
                 begun: lone.map(|draft| draft.start),
             };
@@ -381,7 +389,8 @@ impl Pairer<'_> {
                 return;
             };
             // A slice that began before the proving call was already over when that call began.
-            let start = self.drafts[draft as usize].start;
+            let Draft { start, begin, .. } = self.drafts[draft as usize];
+            self.leftovers.over_by.insert(begin, proof.event);
             let before = proof.begun.filter(|&begun| start < begun);
             self.lose_end(draft, before.unwrap_or(proof.time), family);
         }

@@ -195,13 +195,13 @@ impl Pane for BuildPane {
             Layouts::Beside => {
                 egui::Panel::left("build curve")
                     .resizable(true)
-                    .default_size(room.x * 0.24)
+                    .default_size(room.x * 0.17)
                     .show(ui, |ui| {
                         curve_ui(ui, scene, answer, &mut self.slots, &mut actions)
                     });
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size((room.x * 0.36).min(450.0).max(room.x * 0.3))
+                    .default_size((room.x * 0.37).min(480.0).max(room.x * 0.3))
                     .show(ui, |ui| {
                         of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
@@ -444,12 +444,12 @@ fn chain_columns() -> Vec<PaneColumn> {
     let after =
         |index: usize, def, width: f32| PaneColumn::after(&CRITICAL_CHAIN, index, def, width);
     vec![
-        of("ts", 100.0).titled("Start"),
-        of("own", 74.0).titled("Time"),
-        of("share", 48.0),
-        after(0, PROCESS_IN_FULL, 110.0),
-        after(1, WHY, 116.0).titled("Why"),
-        of("args", 200.0).growing(),
+        of("ts", 96.0).titled("Start"),
+        of("own", 68.0).titled("Time"),
+        of("share", 46.0),
+        after(0, PROCESS_IN_FULL, 104.0),
+        after(1, WHY, 108.0).titled("Why"),
+        of("args", 90.0).growing(),
     ]
 }
 
@@ -457,14 +457,14 @@ fn program_columns(programs: &[ProgramTotal]) -> Vec<PaneColumn> {
     let of = |name: &str, width: f32| PaneColumn::of(&PROGRAMS, name, width);
     let mut columns = vec![
         of("name", 60.0).titled("Program").growing(),
-        of("processes", 46.0).titled("Count"),
-        of("total", 68.0),
-        of("own", 68.0),
-        of("longest", 68.0),
-        of("failed", 44.0).counting_trouble(),
+        of("processes", 42.0).titled("Count"),
+        of("total", 64.0),
+        of("own", 64.0),
+        of("longest", 64.0),
+        of("failed", 40.0).counting_trouble(),
     ];
     if programs.iter().any(|program| program.unfinished > 0) {
-        columns.extend([of("unfinished", 72.0), of("at_least", 68.0)]);
+        columns.extend([of("unfinished", 64.0), of("at_least", 58.0)]);
     }
     columns
 }

@@ -126,6 +126,11 @@ impl<'a> Emitter<'a> {
             key += LOST;
         }
         let label = self.function_label(now, name, category, key);
+        // Without a duration (`nofuncgraph-duration`), it is only known that the call is over.
+        let has_end = match step {
+            Step::Leaf(_, duration_ns) => duration_ns.is_some() || self.facts.has_steps_alone,
+            _ => false,
+        };
         if let Some(lane) = self.lanes.get_mut(now.lane) {
             let event = now.event;
             let call = CallDepth { event, depth };
@@ -134,15 +139,14 @@ impl<'a> Emitter<'a> {
                 MarkOp::End | MarkOp::Over => lane.depths.leave(thread, call),
             };
             lane.columns.call_depths.extend(depths);
-            if matches!(step, Step::Leaf(..)) {
+            if has_end {
                 let _is_implied = lane.depths.leave(thread, call);
             }
         }
         match step {
             Step::Leaf(_, duration_ns) => {
                 self.push_mark(now, label, MarkOp::Begin);
-                // Without a duration (`nofuncgraph-duration`), it is only known that the call is over.
-                if duration_ns.is_some() || self.facts.has_steps_alone {
+                if has_end {
                     self.push_mark(now, label, MarkOp::End);
                 }
                 if let Some(lane) = self.lanes.get_mut(now.lane) {
