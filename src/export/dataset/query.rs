@@ -456,7 +456,7 @@ pub const PREPARED: &[Prepared] = &[
     },
     Prepared {
         name: "time-by-name",
-        about: "Where the time goes: count, total and own time of each category and name of slices",
+        about: "Where the time goes: total and own time of each category and name of slices",
         sql: "SELECT category, name, count(dur) AS count, count(*) - count(dur) AS unfinished,\n\
               CAST(sum(dur) AS BIGINT) AS total, CAST(sum(self_dur) AS BIGINT) AS own, max(dur) AS longest\n\
               FROM slice GROUP BY category, name ORDER BY total DESC NULLS LAST, category, name LIMIT 50",
