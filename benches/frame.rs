@@ -77,13 +77,7 @@ fn main() {
     if files.is_empty() {
         for size in [16_u64, 64] {
             let path = folder.path().join(format!("{size}MiB.dat"));
-            generator::write_trace(
-                &path.to_string_lossy(),
-                size << 20,
-                &generator::Machine::of_cpus(4),
-                "none",
-            )
-            .expect("room");
+            generator::write_usual(&path.to_string_lossy(), size << 20).expect("room");
             files.push(path);
         }
     }

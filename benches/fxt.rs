@@ -57,8 +57,7 @@ static FXT: LazyLock<PathBuf> = LazyLock::new(|| {
 
 static TRACE_DAT: LazyLock<PathBuf> = LazyLock::new(|| {
     file("big.dat", |path, size| {
-        let _events = tracedat::write_trace(path, size, &tracedat::Machine::of_cpus(4), "none")
-            .expect("room");
+        let _events = tracedat::write_usual(path, size).expect("room");
     })
 });
 

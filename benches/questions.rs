@@ -32,13 +32,7 @@ static LOADED: LazyLock<(LoadedTrace, Option<tempfile::TempDir>)> = LazyLock::ne
         None => {
             let folder = tempfile::tempdir().expect("a temporary folder");
             let path = folder.path().join("bench.dat");
-            generator::write_trace(
-                &path.to_string_lossy(),
-                64 << 20,
-                &generator::Machine::of_cpus(4),
-                "none",
-            )
-            .expect("room for 64 MiB");
+            generator::write_usual(&path.to_string_lossy(), 64 << 20).expect("room for 64 MiB");
             (path, Some(folder))
         }
     };

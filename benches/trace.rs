@@ -38,13 +38,7 @@ static FILE: LazyLock<(PathBuf, Option<tempfile::TempDir>)> =
         None => {
             let folder = tempfile::tempdir().expect("a temporary folder");
             let path = folder.path().join("bench.dat");
-            generator::write_trace(
-                &path.to_string_lossy(),
-                64 << 20,
-                &generator::Machine::of_cpus(4),
-                "none",
-            )
-            .expect("room for 64 MiB");
+            generator::write_usual(&path.to_string_lossy(), 64 << 20).expect("room for 64 MiB");
             (path, Some(folder))
         }
     });

@@ -36,17 +36,16 @@ pub struct Machine<'a> {
     pub kernel: &'a str,
 }
 
-impl Machine<'static> {
-    /// Returns the usual machine with so many CPUs.
-    #[allow(dead_code, reason = "for the benches that include this file")]
-    pub fn of_cpus(cpus: u64) -> Machine<'static> {
-        Machine {
-            cpus,
-            seed: 1,
-            pace: 1,
-            kernel: "6.18.0",
-        }
-    }
+/// Writes a trace of about `bytes` bytes of the usual machine, with four CPUs and without compression.
+#[allow(dead_code, reason = "for the benches that include this file")]
+pub fn write_usual(path: &str, bytes: u64) -> Result<u64> {
+    let machine = Machine {
+        cpus: 4,
+        seed: 1,
+        pace: 1,
+        kernel: "6.18.0",
+    };
+    write_trace(path, bytes, &machine, "none")
 }
 
 /// Numbers of the events, in the order of `formats.txt`.

@@ -274,8 +274,8 @@ impl Work<'_> {
             // All later output is about other files, and there may be more of them than a process may keep open.
             unwatch(loaded.opened_files());
             // A file that changed while it was converted is left out; other errors are the data set's.
-            if added.is_err() && loaded.damage().is_some() {
-                warn(&added.map_or_else(|error| error.to_string(), |_| String::new()));
+            if let (Err(error), Some(_)) = (&added, loaded.damage()) {
+                warn(&error.to_string());
                 self.said().skipped += 1;
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Pyramids of counters: the smallest and largest value of runs of samples, for each zoom level.
 
-use super::lod::SMALL_ROW;
+use super::lod::{SMALL_ROW, coarsest_within};
 use crate::trace::{CounterTrack, Trace};
 
 /// The pyramid of a counter: smallest and largest value of runs of samples, finest level first.
@@ -77,10 +77,7 @@ impl CounterLod {
     /// Returns the coarsest level whose buckets are at most `width` ns wide; `None`: read the samples themselves.
     #[must_use]
     pub(crate) fn level(&self, width: i64) -> Option<&CounterLevel> {
-        let after = self
-            .levels
-            .partition_point(|level| 1_i64 << level.shift <= width);
-        self.levels.get(after.checked_sub(1)?)
+        coarsest_within(&self.levels, width, |level| level.shift)
     }
 
     /// Allocated heap memory in bytes.

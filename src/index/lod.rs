@@ -93,6 +93,17 @@ struct Shares {
     parts: [u8; 2],
 }
 
+/// Returns the coarsest of the levels of a pyramid, finest first, whose entries are at most `width` ns wide: 2 to the power
+/// of what `shift` returns. `None` if all are wider.
+pub(super) fn coarsest_within<L>(
+    levels: &[L],
+    width: i64,
+    shift: impl Fn(&L) -> u32,
+) -> Option<&L> {
+    let after = levels.partition_point(|level| 1_i64 << shift(level) <= width);
+    levels.get(after.checked_sub(1)?)
+}
+
 /// Returns the unit of a level's sums: 2 to the power of this, in ns.
 fn unit_of(shift: u32) -> u32 {
     shift.saturating_sub(EXACT_SHIFT)
@@ -260,10 +271,7 @@ impl Lod {
     /// Returns the coarsest level whose entries are at most `width` ns wide; `None`: read the row itself.
     #[must_use]
     pub(crate) fn level(&self, width: i64) -> Option<&Level> {
-        let after = self
-            .levels
-            .partition_point(|level| 1_i64 << level.shift <= width);
-        self.levels.get(after.checked_sub(1)?)
+        coarsest_within(&self.levels, width, |level| level.shift)
     }
 
     /// The finest level, for skipping through a row.
@@ -379,7 +387,7 @@ struct DraftLevel {
     level: Level,
     /// For each entry, how long its labels take.
     tallies: Vec<Tally>,
-    /// Whether the last entry's label is still to be taken from its tally.
+    /// Whether the last entry's labels are still to be taken from its tally.
     is_mixed: bool,
     open_bucket: Option<i64>,
     has_parts: bool,
@@ -450,29 +458,25 @@ impl DraftLevel {
         level.lengths.push(up_to_u32(length));
         match self.has_parts {
             true => level.parts.push(parts),
-            false => level.shares.push(match labels {
-                Labels::One => Shares {
-                    second: 0,
-                    parts: [u8::MAX, 0],
-                },
-                Labels::Several(tally) => Shares::of(tally, entry.busy, level.shift),
-            }),
+            false => level.shares.push(Shares::ONE),
         }
+        self.is_mixed = matches!(labels, Labels::Several(_));
         self.tallies.push(match labels {
             Labels::One => Tally::of(entry.label, time),
             Labels::Several(tally) => *tally,
         });
     }
 
-    /// Gives the last entry the label that takes most of it.
+    /// Gives the last entry the labels that take most of it.
     #[inline]
     fn settle_label(&mut self) {
         if self.is_mixed
             && let (Some(last), Some(tally)) = (self.level.entries.last_mut(), self.tallies.last())
         {
-            last.label = tally.most();
+            let two = tally.first_two();
+            last.label = two[0].0;
             if let Some(shares) = self.level.shares.last_mut() {
-                *shares = Shares::of(tally, last.busy, self.level.shift);
+                *shares = Shares::of(two, last.busy, self.level.shift);
             }
         }
         self.is_mixed = false;
@@ -508,10 +512,17 @@ impl DraftLevel {
 }
 
 impl Shares {
+    /// An entry with one label.
+    const ONE: Shares = Shares {
+        second: 0,
+        parts: [u8::MAX, 0],
+    };
+
+    /// Returns the shares of two labels with their times in ns.
     #[inline]
-    fn of(tally: &Tally, busy: u32, shift: u32) -> Shares {
+    fn of(two: [(u32, f32); 2], busy: u32, shift: u32) -> Shares {
         let all = ((i64::from(busy) << unit_of(shift)) as f32).max(1.0);
-        let [(_, first), (second, time)] = tally.first_two();
+        let [(_, first), (second, time)] = two;
         // (A conversion from float saturates.)
         let parts = [first, time].map(|time| (time / all * f32::from(u8::MAX)) as u8);
         Shares { second, parts }

@@ -8,7 +8,7 @@
 //! A level divides the time of a row of slices into cells that are `2^shift` ns long. Each cell has the whole own time in
 //! it, exactly, and that of the names with most of it. In the finest level, a cell has about 64 slices.
 
-use super::lod::{Row, SMALL_ROW};
+use super::lod::{Row, SMALL_ROW, coarsest_within};
 use super::lod_rows::slice_row;
 use super::tally::Tally;
 use crate::base::TimeSpan;
@@ -117,10 +117,7 @@ impl OwnLod {
     /// Returns the coarsest level whose cells are at most `width` ns long; `None` if all are longer.
     #[must_use]
     pub(crate) fn level(&self, width: i64) -> Option<&OwnLevel> {
-        let after = self
-            .levels
-            .partition_point(|level| 1_i64 << level.shift <= width);
-        self.levels.get(after.checked_sub(1)?)
+        coarsest_within(&self.levels, width, |level| level.shift)
     }
 
     /// Returns the finest level.

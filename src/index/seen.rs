@@ -11,7 +11,6 @@
 use super::lod::{Lod, Row};
 use super::lod_rows::Label;
 use crate::base::TimeSpan;
-use crate::trace::gaps::GapId;
 use crate::trace::{CpuId, ThreadId, Trace};
 
 /// The stretches of all CPUs without runs, by CPU.
@@ -66,7 +65,7 @@ impl SeenThreads {
                     }
                 });
         }
-        let gaps = gaps_by_cpu(trace);
+        let gaps = trace.gaps_by_cpu();
         for (row, gaps) in cpus.iter_mut().zip(&gaps) {
             row.finish(gaps);
         }
@@ -170,23 +169,6 @@ impl SeenOnCpu {
 fn keep<T>(values: &mut Vec<T>, keeps: &[bool]) {
     let mut keeps = keeps.iter();
     values.retain(|_| keeps.next().copied().unwrap_or(true));
-}
-
-/// Returns the gaps of each CPU, sorted by start.
-fn gaps_by_cpu(trace: &Trace) -> Vec<Vec<TimeSpan>> {
-    let mut gaps: Vec<Vec<TimeSpan>> = vec![Vec::new(); trace.cpus.len()];
-    for id in (0..trace.gaps.len() as u32).map(GapId) {
-        let cpu = trace
-            .gap_cpu(id)
-            .and_then(|cpu| gaps.get_mut(cpu.0 as usize));
-        if let (Some(cpu), Some(span)) = (cpu, trace.gap_span(id)) {
-            cpu.push(span);
-        }
-    }
-    for gaps in &mut gaps {
-        gaps.sort_by_key(|gap| gap.start);
-    }
-    gaps
 }
 
 impl Row for &SeenOnCpu {

@@ -281,15 +281,20 @@ impl Trace {
         Timestamp(self.slices.end(id.0 as usize).at_most(self.span.end.0))
     }
 
-    /// Returns the gaps of each CPU, by `CpuId`; gaps of no CPU with a row are left out.
+    /// Returns the spans of the gaps of each CPU ([`Trace::gap_span`]), by `CpuId` and sorted by start; gaps of no CPU with
+    /// a row are left out.
     #[must_use]
-    pub fn gaps_by_cpu(&self) -> Vec<Vec<Gap>> {
+    pub fn gaps_by_cpu(&self) -> Vec<Vec<TimeSpan>> {
         let mut lists = vec![Vec::new(); self.cpus.len()];
-        for (id, gap) in (0..).map(GapId).zip(&self.gaps) {
+        for id in (0..self.gaps.len() as u32).map(GapId) {
             let cpu = self.gap_cpu(id);
-            if let Some(list) = cpu.and_then(|cpu| lists.get_mut(cpu.0 as usize)) {
-                list.push(*gap);
+            let list = cpu.and_then(|cpu| lists.get_mut(cpu.0 as usize));
+            if let (Some(list), Some(span)) = (list, self.gap_span(id)) {
+                list.push(span);
             }
+        }
+        for list in &mut lists {
+            list.sort_by_key(|span| (span.start, span.end));
         }
         lists
     }

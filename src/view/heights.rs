@@ -155,31 +155,37 @@ impl Reach {
     }
 }
 
+/// The space for rows, in points.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// The height that the window has for them.
+    pub(super) height: f32,
+    /// The height of all of them at [`Density::DENSEST`].
+    pub(super) least: f32,
+}
+
 /// Returns the density of each row: the first rows are pinned, above the others. See the module's comment.
 pub(super) fn densities(
     rows: &[&[Row]; 2],
     layout: &Layout,
     percent: u16,
-    room: f32,
+    room: Room,
     reach: Reach,
 ) -> Vec<Density> {
     let count = rows[0].len() + rows[1].len();
     let all = || rows.iter().flat_map(|rows| rows.iter());
-    let height_at = |row: &Row, density: Density| {
-        let (percent, density, _) = sizes_of(row, layout, percent, density);
-        height_of(row, percent, density)
-    };
-    let total = |density: Density| all().map(|row| height_at(row, density)).sum::<f32>();
-    let roomier = [Density::Roomy, Density::Compact].into_iter();
-    if let Some(density) = roomier.clone().find(|density| total(*density) <= room) {
+    let height_at = |row: &Row, density| height_at(row, layout, percent, density);
+    let total = |density| all().map(|row| height_at(row, density)).sum::<f32>();
+    let mut roomier = [Density::Roomy, Density::Compact].into_iter();
+    if let Some(density) = roomier.find(|density| total(*density) <= room.height) {
         return vec![density; count];
     }
-    if total(Density::DENSEST) > room {
+    if room.least > room.height {
         return vec![Density::Compact; count];
     }
     let mut heights = BARE_HEIGHTS.into_iter();
-    let height =
-        heights.find(|&height| total(Density::Bare { height }) <= room * (1.0 - SHARE_TO_OPEN));
+    let height = heights
+        .find(|&height| total(Density::Bare { height }) <= room.height * (1.0 - SHARE_TO_OPEN));
     let height = height.unwrap_or(LEAST_BARE);
     let least = |row: &Row| match reach == Reach::Part && row.lanes.iter().any(is_to_be_read) {
         true => Density::Tight { height },
@@ -189,7 +195,7 @@ pub(super) fn densities(
     let so_far = all()
         .zip(&chosen)
         .map(|(row, density)| height_at(row, *density));
-    let mut left = room - so_far.sum::<f32>();
+    let mut left = room.height - so_far.sum::<f32>();
     // What threads called comes before the interrupts of CPUs.
     for of_cpus in [false, true] {
         let rows = all().zip(&mut chosen);
@@ -403,11 +409,16 @@ fn sizes_of(row: &Row, layout: &Layout, percent: u16, density: Density) -> (f32,
 
 /// Returns the height of all rows together, in points, at one density.
 pub(super) fn height_of_all(rows: &[Row], layout: &Layout, percent: u16, density: Density) -> f32 {
-    let heights = rows.iter().map(|row| {
-        let (percent, density, _) = sizes_of(row, layout, percent, density);
-        height_of(row, percent, density)
-    });
-    heights.sum()
+    let heights = rows.iter();
+    heights
+        .map(|row| height_at(row, layout, percent, density))
+        .sum()
+}
+
+/// Returns the height of a row at a density, in points; the height that the user chose beats it.
+fn height_at(row: &Row, layout: &Layout, percent: u16, density: Density) -> f32 {
+    let (percent, density, _) = sizes_of(row, layout, percent, density);
+    height_of(row, percent, density)
 }
 
 /// Lays out all rows, one below the other, each with its density; returns their height together, in points.
@@ -494,7 +505,11 @@ mod tests {
             .map(|number| thread(number, u32::from(number < 20)))
             .collect();
         let layout = Layout::default();
-        let chosen = |room, reach| densities(&[&[], &rows], &layout, 100, room, reach);
+        let least = height_of_all(&rows, &layout, 100, Density::DENSEST);
+        let chosen = |height, reach| {
+            let room = Room { height, least };
+            densities(&[&[], &rows], &layout, 100, room, reach)
+        };
         let count = |all: &[Density], wanted: fn(&Density) -> bool| {
             all.iter().filter(|it| wanted(it)).count()
         };

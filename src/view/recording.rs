@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use super::ruler;
 use crate::base::Nanos;
+use crate::base::strings::{shell_bytes, text_of};
 
 /// What the user chose to record, as typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +113,7 @@ impl RecordSettings {
         let arguments = self.arguments();
         let words = program.iter().copied();
         let words = words.chain(arguments.iter().map(String::as_str));
-        words.map(shell_word).collect::<Vec<_>>().join(" ")
+        text_of(&shell_bytes(words.map(str::as_bytes))).into_owned()
     }
 }
 
@@ -135,15 +136,6 @@ impl Arguments {
         if !text.is_empty() {
             self.value(short, long, text);
         }
-    }
-}
-
-/// Returns a text as one word of a shell line, quoted only if it must be.
-fn shell_word(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,=+@%".contains(&byte);
-    match !text.is_empty() && text.bytes().all(is_plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

@@ -4,7 +4,7 @@
 //! Rows are rebuilt when something about them changes, not per frame.
 
 use super::flat_rows::{Flat, Passed, Wanted, left_out};
-use super::heights::{Density, Reach, densities, grow, height_of_all, lay_out_all};
+use super::heights::{Density, Reach, Room, densities, grow, height_of_all, lay_out_all};
 use super::layout::Layout;
 use super::outline::{Node, Outline};
 use rustc_hash::FxHashMap;
@@ -72,17 +72,15 @@ impl Rows {
             height_of_all(&rows, layout, percent, density)
                 + height_of_all(&pinned, layout, percent, density)
         };
-        let density = match wanted.legible {
-            Some(_) if wanted.room > 0.0 => densities(
-                &[&pinned, &rows],
-                layout,
-                percent,
-                wanted.room,
-                wanted.reach,
-            ),
+        let densest_height = wanted.legible.map(|_| total(Density::DENSEST));
+        let density = match densest_height {
+            Some(least) if wanted.room > 0.0 => {
+                let height = wanted.room;
+                let room = Room { height, least };
+                densities(&[&pinned, &rows], layout, percent, room, wanted.reach)
+            }
             _ => vec![Density::Roomy; pinned.len() + rows.len()],
         };
-        let densest_height = wanted.legible.map(|_| total(Density::DENSEST));
         let (of_pinned, of_rows) = density.split_at(pinned.len());
         let mut height = lay_out_all(&mut rows, layout, percent, of_rows);
         let mut pinned_height = lay_out_all(&mut pinned, layout, percent, of_pinned);

@@ -204,6 +204,15 @@ fn sched() -> RecordSettings {
     }
 }
 
+/// A window that records, and shows the first picture of it.
+fn recording_one() -> Window {
+    let mut window = choosing();
+    let start = RecordCommand::Start(Box::new(sched()), RecordRights::Own);
+    command(&mut window, start);
+    wait_for(&mut window, "the first picture", |it| events(it) > 0);
+    window
+}
+
 #[test]
 fn a_recording_is_watched_stopped_and_saved() {
     let name = "a_recording_is_watched_stopped_and_saved";
@@ -344,10 +353,7 @@ fn a_window_that_closes_leaves_nothing() {
     let Some(_turn) = turn("a_window_that_closes_leaves_nothing") else {
         return;
     };
-    let mut window = choosing();
-    let start = RecordCommand::Start(Box::new(sched()), RecordRights::Own);
-    command(&mut window, start);
-    wait_for(&mut window, "the first picture", |it| events(it) > 0);
+    let window = recording_one();
     let path = window.state().loaded().unwrap().path.clone();
     assert!(path.parent().unwrap().exists());
     drop(window);
@@ -360,10 +366,7 @@ fn another_trace_can_be_shown_while_it_records() {
     let Some(_turn) = turn("another_trace_can_be_shown_while_it_records") else {
         return;
     };
-    let mut window = choosing();
-    let start = RecordCommand::Start(Box::new(sched()), RecordRights::Own);
-    command(&mut window, start);
-    wait_for(&mut window, "the first picture", |it| events(it) > 0);
+    let mut window = recording_one();
     let sample = file("sample-traces/sched-irq-syscalls.dat");
     show(&mut window, &sample);
     act(&mut window, Action::OpenPane(PaneKind::Record));

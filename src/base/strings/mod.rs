@@ -256,6 +256,14 @@ impl Strings {
     }
 }
 
+/// Returns a text with its first letter capitalised.
+#[must_use]
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
 /// Returns the arguments on one line, quoted as a shell needs it.
 pub(crate) fn shell_bytes<'a>(arguments: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = Vec::new();

@@ -37,11 +37,9 @@ pub(super) struct Filters {
 /// What events of any file passed.
 #[derive(Debug, Default)]
 struct Met {
-    /// Whether the filters were used.
-    is_asked: bool,
     /// Whether an event passed all of them.
     all: bool,
-    /// Whether an event passed each value of `-F`, in order.
+    /// Whether an event passed each value of `-F`, in order; empty if no events were compared with them.
     each: Vec<bool>,
 }
 
@@ -211,7 +209,6 @@ impl Filters {
             Choice::Events(events) => !events.is_empty(),
         });
         let mut met = self.met.borrow_mut();
-        met.is_asked = true;
         met.all |= selection.is_met();
         for (at, is_met) in each.enumerate() {
             match met.each.get_mut(at) {
@@ -228,7 +225,7 @@ impl Filters {
             1 => "this trace",
             _ => "these traces",
         };
-        if !met.is_asked {
+        if met.each.is_empty() {
             return;
         }
         if !met.all {

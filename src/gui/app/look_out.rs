@@ -1,6 +1,7 @@
 //! Watching the files of the trace that is shown.
 
 use super::App;
+use crate::base::strings::capitalised;
 use crate::gui::lookout::FileLookout;
 use crate::gui::notices::Mood;
 use crate::load::OpenedFile;
@@ -41,11 +42,4 @@ impl App {
             self.notices.say(Mood::Wrong, capitalised(&words));
         }
     }
-}
-
-/// Returns a sentence with its first letter capitalised.
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase());
-    first.into_iter().flatten().chain(letters).collect()
 }

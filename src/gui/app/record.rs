@@ -119,11 +119,7 @@ impl App {
         self.recording.follower.sees(&trace);
         self.recording.newest = Some(trace.clone());
         if last.is_none() {
-            self.follow = None;
-            self.loading = None;
-            self.recording.is_choosing = false;
-            self.show(trace.loaded);
-            self.keep_origin();
+            self.show_in_place(trace.loaded);
         } else {
             self.recording.is_held = self.would_lose(&trace.loaded);
             if !self.recording.is_held {
@@ -139,11 +135,7 @@ impl App {
         };
         let end = newest.loaded.trace.span.end;
         if !self.grow_recorded(Arc::clone(&newest.loaded)) {
-            self.follow = None;
-            self.loading = None;
-            self.recording.is_choosing = false;
-            self.show(newest.loaded);
-            self.keep_origin();
+            self.show_in_place(newest.loaded);
         }
         if matches!(self.state.recording, RecordState::Running { .. }) {
             let span = TimeSpan::new(end - FOLLOWED, end);
@@ -151,6 +143,15 @@ impl App {
             let follower = &mut self.recording.follower;
             (follower.is_on, follower.shown) = (true, Some(self.state.span));
         }
+    }
+
+    /// Shows the recording in place of whatever is shown or being opened.
+    fn show_in_place(&mut self, loaded: Arc<LoadedTrace>) {
+        self.follow = None;
+        self.loading = None;
+        self.recording.is_choosing = false;
+        self.show(loaded);
+        self.keep_origin();
     }
 
     /// Returns whether the shown part of the recording is missing in a newer version that keeps only the last part.

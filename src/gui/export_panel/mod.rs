@@ -16,6 +16,7 @@ use egui::{RichText, ScrollArea, TextEdit, Ui, WidgetInfo};
 use super::boxes::form_row;
 use super::file_dialog::{Answer, FileDialog, FileKind};
 use super::pane::Scene;
+use crate::base::strings::capitalised;
 use crate::base::{Task, TimeSpan, Work};
 use crate::export::background::{Exported, Order};
 use crate::export::choices::{ChoiceRow, choices};
@@ -126,11 +127,11 @@ impl ExportPanel {
                         })
                     }
                     Err(ExportError::Exists(path)) if !path.is_dir() => Outcome::Exists(path),
-                    Err(error) => Outcome::Failed(sentence(&error.to_string())),
+                    Err(error) => Outcome::Failed(capitalised(&error.to_string())),
                 });
             }
             Some(Err(failure)) => {
-                self.outcome = Some(Outcome::Failed(sentence(&failure.to_string())));
+                self.outcome = Some(Outcome::Failed(capitalised(&failure.to_string())));
             }
             None if self.is_busy() => ctx.request_repaint_after(Duration::from_millis(100)),
             None => {}
@@ -278,7 +279,7 @@ impl ExportPanel {
         let Some(form) = &mut self.form else { return };
         form_row(ui, LABELS, "Format", |ui, _| {
             format_ui(ui, form);
-            let about = RichText::new(sentence(form.exporter.about))
+            let about = RichText::new(capitalised(form.exporter.about))
                 .color(scene.palette.weak)
                 .size(12.0);
             ui.add(egui::Label::new(about).wrap());
@@ -318,14 +319,5 @@ impl ExportPanel {
                 }
             });
         });
-    }
-}
-
-/// Returns the text with a capital first letter.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => String::new(),
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use egui::{ProgressBar, RichText, Ui};
 
-use super::{WIDTH, sentence};
+use super::WIDTH;
 use crate::base::Progress;
+use crate::base::strings::capitalised;
 use crate::export::{Summary, word_for};
 use crate::gui::pane::Scene;
 use crate::view::{Action, Effect, ruler};
@@ -93,7 +94,7 @@ pub(crate) fn summary_ui(
     }
     ui.label(weak(format!("{bytes} in {:.1} s", took.as_secs_f64())));
     for note in &summary.notes {
-        ui.label(weak(sentence(note)));
+        ui.label(weak(capitalised(note)));
     }
     ui.horizontal(|ui| {
         if *is_trace && ui.button("Open it").clicked() {

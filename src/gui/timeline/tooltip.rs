@@ -40,17 +40,16 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> 
             text.push_str(&line);
         }
     } else if !matches!(hit.lane, LaneKind::Instants(_)) {
-        let length = match hit.item {
-            Item::Slice(_) => unfinished_text(scene, hit.item).unwrap_or(length),
-            Item::Run(id) if trace.runs.is_open(id.0 as usize) => {
-                format!("unfinished, at least {length}")
-            }
-            Item::State(id) if trace.states.is_open(id.0 as usize) => {
-                format!("unfinished, at least {length}")
-            }
-            _ => length,
+        let is_open = match hit.item {
+            Item::Run(id) => trace.runs.is_open(id.0 as usize),
+            Item::State(id) => trace.states.is_open(id.0 as usize),
+            _ => false,
         };
-        text.push_str(&format!("\n{length}"));
+        let words = match is_open {
+            true => format!("unfinished, at least {length}"),
+            false => unfinished_text(scene, hit.item).unwrap_or(length),
+        };
+        text.push_str(&format!("\n{words}"));
     }
     if let Item::Sample(id, row) = hit.item {
         let value = |row: u32| {

@@ -254,7 +254,7 @@ impl Source<'_> {
         let row = row as usize;
         match self.shape.what {
             What::Slices => trace.slices.is_unfinished(row),
-            What::Runs => trace.runs.ends[row].is_none() || trace.runs.is_partial(row),
+            What::Runs => trace.runs.is_open(row),
             What::States => trace.states.ends[row].is_none() || trace.states.is_partial(row),
         }
     }

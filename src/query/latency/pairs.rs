@@ -238,21 +238,14 @@ struct Losses {
 
 impl Losses {
     fn new(trace: &Trace) -> Losses {
-        let mut losses = Losses {
-            of_cpu: vec![Vec::new(); trace.cpus.len()],
-            loose: Vec::new(),
-        };
-        for (id, gap) in (0..).map(GapId).zip(&trace.gaps) {
-            match (gap.cpu, trace.gap_cpu(id)) {
-                (_, Some(CpuId(cpu))) => losses.of_cpu[cpu as usize].push(gap.span()),
-                (None, None) => losses.loose.push((trace.gap_source(id), gap.span())),
-                // No event is from that CPU.
-                (Some(_), None) => {}
-            }
+        let all = (0..).map(GapId).zip(&trace.gaps);
+        let loose = all.filter(|(_, gap)| gap.cpu.is_none());
+        Losses {
+            of_cpu: trace.gaps_by_cpu(),
+            loose: loose
+                .map(|(id, gap)| (trace.gap_source(id), gap.span()))
+                .collect(),
         }
-        let of_cpus = losses.of_cpu.iter_mut();
-        of_cpus.for_each(|spans| spans.sort_unstable_by_key(|span| (span.start, span.end)));
-        losses
     }
 
     /// Returns the time from which events of the CPU of either event were lost between both; at least that of the first

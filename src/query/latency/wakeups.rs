@@ -90,8 +90,7 @@ fn of_thread(
         if !runs {
             unmatched += 1;
             let file = trace.source_of(thread.0, |source| &source.threads);
-            let is_open = states.ends[at].is_none() || states.is_partial(at);
-            if states.states[at] == ThreadState::Runnable && is_open {
+            if states.states[at] == ThreadState::Runnable && states.is_open(at) {
                 let drawn = Timestamp(states.ends[at].or_greatest());
                 let until = seen.open_until(trace, file, start).min(drawn);
                 unfinished += 1;

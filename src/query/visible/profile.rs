@@ -37,14 +37,7 @@ pub fn profile(
     let buckets = Buckets::new(span, pixels);
     let mut cells = vec![OwnCell::default(); buckets.count];
     for row in rows {
-        if !add_row(
-            trace,
-            index,
-            row as usize,
-            (span, pixels),
-            &buckets,
-            &mut cells,
-        ) {
+        if !add_row(trace, index, row as usize, span, &buckets, &mut cells) {
             break;
         }
     }
@@ -79,12 +72,12 @@ fn add_row(
     trace: &Trace,
     index: &Index,
     row: usize,
-    (span, pixels): (TimeSpan, u32),
+    span: TimeSpan,
     buckets: &Buckets,
     cells: &mut [OwnCell],
 ) -> bool {
     let lod = index.own_times.get(row).and_then(Option::as_ref);
-    let is_many = || count_in(trace, row, span) > MOST_SLICES_PER_PIXEL * pixels.max(1) as usize;
+    let is_many = || count_in(trace, row, span) > MOST_SLICES_PER_PIXEL * buckets.count;
     let level = lod.and_then(|lod: &OwnLod| {
         let fine = lod.level(buckets.width() / 2);
         fine.or_else(|| lod.finest().filter(|_| is_many()))

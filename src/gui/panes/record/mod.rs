@@ -10,6 +10,7 @@ use egui::{Button, RichText, ScrollArea, TextEdit, Ui};
 
 use self::checked::{Looked, faults_of, look, option_faults, probe_faults};
 use self::events::EventFinder;
+use crate::base::strings::capitalised;
 use crate::base::{Task, TaskKey};
 use crate::gui::boxes::{check_box, form_row};
 use crate::gui::pane::{Alone, Pane, Scene};
@@ -352,11 +353,4 @@ fn finished_words(finished: &FinishedRecording) -> String {
         (None, false) => "; deleted with the window or at the next Start unless saved".to_owned(),
     };
     format!("Recorded {events} in {facts}{full}{saved}")
-}
-
-/// Returns a sentence with its first letter capitalised.
-fn capitalised(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase());
-    first.into_iter().flatten().chain(letters).collect()
 }
