@@ -1,8 +1,11 @@
 //! Tells the program which commit it was built from (`threadline --version`).
 //!
-//! Only optimised builds ask: a development build would otherwise be made anew with every commit. What is built from a
+//! The fingerprint of the source is the version of model files: any change of the program may change what they contain.
+//!
+//! Only optimised builds ask for the commit: a development build would otherwise be made anew with every commit. What is built from a
 //! packed crate has the commit in `.cargo_vcs_info.json`; what is built from a plain folder has none.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 
@@ -14,6 +17,15 @@ fn main() {
     let source = std::env::var("CARGO_MANIFEST_DIR").ok();
     let source = source.filter(|_| !is_packaged).unwrap_or_default();
     println!("cargo:rustc-env=THREADLINE_SOURCE={source}");
+    println!("cargo:rerun-if-changed=src");
+    println!("cargo:rerun-if-changed=Cargo.lock");
+    let mut contents = DefaultHasher::new();
+    add_sources(Path::new("src"), &mut contents);
+    add_sources(Path::new("Cargo.lock"), &mut contents);
+    println!(
+        "cargo:rustc-env=THREADLINE_CONTENTS={:016x}",
+        contents.finish()
+    );
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = std::env::var("THREADLINE_COMMIT")
         .ok()
@@ -22,6 +34,21 @@ fn main() {
         "cargo:rustc-env=THREADLINE_COMMIT={}",
         commit.unwrap_or_default()
     );
+}
+
+/// Adds the names and bytes of all files below a path, in the order of their names.
+fn add_sources(path: &Path, hasher: &mut DefaultHasher) {
+    let mut entries: Vec<_> = match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        Err(_) => {
+            path.to_string_lossy().hash(hasher);
+            return std::fs::read(path).unwrap_or_default().hash(hasher);
+        }
+    };
+    entries.sort();
+    for entry in entries {
+        add_sources(&entry, hasher);
+    }
 }
 
 /// The commit that `cargo package` wrote down.

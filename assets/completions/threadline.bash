@@ -19,6 +19,9 @@ _threadline() {
             threadline,blob)
                 cmd="threadline__subcmd__blob"
                 ;;
+            threadline,cache)
+                cmd="threadline__subcmd__cache"
+                ;;
             threadline,chain)
                 cmd="threadline__subcmd__chain"
                 ;;
@@ -76,6 +79,24 @@ _threadline() {
             threadline,table)
                 cmd="threadline__subcmd__table"
                 ;;
+            threadline__subcmd__cache,clear)
+                cmd="threadline__subcmd__cache__subcmd__clear"
+                ;;
+            threadline__subcmd__cache,help)
+                cmd="threadline__subcmd__cache__subcmd__help"
+                ;;
+            threadline__subcmd__cache,list)
+                cmd="threadline__subcmd__cache__subcmd__list"
+                ;;
+            threadline__subcmd__cache__subcmd__help,clear)
+                cmd="threadline__subcmd__cache__subcmd__help__subcmd__clear"
+                ;;
+            threadline__subcmd__cache__subcmd__help,help)
+                cmd="threadline__subcmd__cache__subcmd__help__subcmd__help"
+                ;;
+            threadline__subcmd__cache__subcmd__help,list)
+                cmd="threadline__subcmd__cache__subcmd__help__subcmd__list"
+                ;;
             threadline__subcmd__dataset,add)
                 cmd="threadline__subcmd__dataset__subcmd__add"
                 ;;
@@ -114,6 +135,9 @@ _threadline() {
                 ;;
             threadline__subcmd__help,blob)
                 cmd="threadline__subcmd__help__subcmd__blob"
+                ;;
+            threadline__subcmd__help,cache)
+                cmd="threadline__subcmd__help__subcmd__cache"
                 ;;
             threadline__subcmd__help,chain)
                 cmd="threadline__subcmd__help__subcmd__chain"
@@ -172,6 +196,12 @@ _threadline() {
             threadline__subcmd__help,table)
                 cmd="threadline__subcmd__help__subcmd__table"
                 ;;
+            threadline__subcmd__help__subcmd__cache,clear)
+                cmd="threadline__subcmd__help__subcmd__cache__subcmd__clear"
+                ;;
+            threadline__subcmd__help__subcmd__cache,list)
+                cmd="threadline__subcmd__help__subcmd__cache__subcmd__list"
+                ;;
             threadline__subcmd__help__subcmd__dataset,add)
                 cmd="threadline__subcmd__help__subcmd__dataset__subcmd__add"
                 ;;
@@ -194,7 +224,7 @@ _threadline() {
 
     case "${cmd}" in
         threadline)
-            opts="-h -V --do --follow --date --read-as --compiler-traces --memory --help --version info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help"
+            opts="-h -V --do --follow --date --read-as --compiler-traces --memory --no-cache --help --version info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -228,7 +258,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__blob)
-            opts="-o -f -h --output --force --offset --date --read-as --compiler-traces --memory --help"
+            opts="-o -f -h --output --force --offset --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -269,8 +299,122 @@ _threadline() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        threadline__subcmd__cache)
+            opts="-h --date --read-as --compiler-traces --memory --no-cache --help list clear help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --date)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read-as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compiler-traces)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__clear)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__help)
+            opts="list clear help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__help__subcmd__clear)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__help__subcmd__help)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__help__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__cache__subcmd__list)
+            opts="-h --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         threadline__subcmd__chain)
-            opts="-h --thread --at --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --thread --at --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -312,7 +456,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__compare)
-            opts="-h --from --until --of --sort --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --from --until --of --sort --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -362,7 +506,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset)
-            opts="-h --date --read-as --compiler-traces --memory --help add compact list views tables help"
+            opts="-h --date --read-as --compiler-traces --memory --no-cache --help add compact list views tables help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -392,7 +536,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset__subcmd__add)
-            opts="-h --tables --events --label --jobs --buckets --date --read-as --compiler-traces --memory --help"
+            opts="-h --tables --events --label --jobs --buckets --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -442,7 +586,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset__subcmd__compact)
-            opts="-h --date --read-as --compiler-traces --memory --help"
+            opts="-h --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -570,7 +714,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset__subcmd__list)
-            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -604,7 +748,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset__subcmd__tables)
-            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -638,7 +782,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__dataset__subcmd__views)
-            opts="-h --for --date --read-as --compiler-traces --memory --help"
+            opts="-h --for --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -672,7 +816,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__export)
-            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --event --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-o -f -h --from --until --offset --cpu --process --thread --track --output --force --to --table --event --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -750,7 +894,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__file)
-            opts="-h --went-into --made-from --offset --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --went-into --made-from --offset --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -788,7 +932,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__flame)
-            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --as --stacks --by-track --limit --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -858,7 +1002,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__formats)
-            opts="-h --date --read-as --compiler-traces --memory --help"
+            opts="-h --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -888,7 +1032,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__help)
-            opts="info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help"
+            opts="info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -904,6 +1048,48 @@ _threadline() {
         threadline__subcmd__help__subcmd__blob)
             opts=""
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__cache)
+            opts="list clear"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__cache__subcmd__clear)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        threadline__subcmd__help__subcmd__cache__subcmd__list)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 4 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -1252,7 +1438,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__info)
-            opts="-h --offset --json --date --read-as --compiler-traces --memory --help"
+            opts="-h --offset --json --complete --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1286,7 +1472,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__install)
-            opts="-h --date --read-as --compiler-traces --memory --prefix --remove --print --help"
+            opts="-h --date --read-as --compiler-traces --memory --no-cache --prefix --remove --print --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1324,7 +1510,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__latency)
-            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --from --until --offset --cpu --process --thread --track --begin --end --key --worst --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1402,7 +1588,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__probes)
-            opts="-h --definitions --profile --script --event --force --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --definitions --profile --script --event --force --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1452,7 +1638,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__record)
-            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --date --read-as --compiler-traces --memory --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --pkexec --live --list --clean-up --help"
+            opts="-e -f -p -l -g -P -C -b -o -h --event --filter --tracer --function --graph-function --probe --stack --pid --children --clock --buffer-size --date --read-as --compiler-traces --memory --no-cache --preset --for --until-event --ring --ring-memory --trigger --after --repeat --output --force --compress --on --on-command --pkexec --live --list --clean-up --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1602,7 +1788,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__render)
-            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --compiler-traces --memory --help"
+            opts="-o -h --from --until --offset --do --size --scale --theme --pane --select --find --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1676,7 +1862,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__report)
-            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --ts-diff --ts-check --raw-ts --nodate --align-ts --offset --from --until --no-flags --cpu --filter --date --read-as --compiler-traces --memory --help"
+            opts="-E -e -p -f -P -L -G -q -V -t -N -R -l -w -O -F -v -I -S -r -n -i -h --stat --events --uname --version --cpus --first-event --last-event --ts-diff --ts-check --raw-ts --nodate --align-ts --offset --from --until --no-flags --cpu --filter --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1746,7 +1932,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__search)
-            opts="-h --from --until --offset --in --limit --count --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --from --until --offset --in --limit --count --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1800,7 +1986,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__sql)
-            opts="-f -o -h --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help"
+            opts="-f -o -h --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1842,7 +2028,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__stats)
-            opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --compiler-traces --memory --help"
+            opts="-h --from --until --offset --process --thread --track --cpu --of --by --kind --format --quote-formulas --date --read-as --compiler-traces --memory --no-cache --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1916,7 +2102,7 @@ _threadline() {
             return 0
             ;;
         threadline__subcmd__table)
-            opts="-f -o -h --from --until --offset --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --help slices instants counters flows runs states processes threads files events logs diagnostics blobs tracks args process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
+            opts="-f -o -h --from --until --offset --force --output --quote-formulas --format --date --read-as --compiler-traces --memory --no-cache --help slices instants counters flows runs states processes threads files events logs diagnostics blobs tracks args process_times file_uses file_list file_dependencies programs critical_chain compiler_costs compiler_totals failed parallelism syscalls probes gaps sources facts matches sums event_counts counter_sums latencies longest_latencies wakeup_chain call_tree call_names comparison uses_of_file file_relatives probe_events"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -1,6 +1,6 @@
 # Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
 function __fish_threadline_global_optspecs
-    string join \n do= follow date= read-as= compiler-traces= memory= h/help V/version
+    string join \n do= follow date= read-as= compiler-traces= memory= no-cache h/help V/version
 end
 
 function __fish_threadline_needs_command
@@ -30,6 +30,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -l read-as -d 'Read 
 complete -c threadline -n "__fish_threadline_needs_command" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_needs_command" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_needs_command" -l follow -d 'Read the files again as they grow'
+complete -c threadline -n "__fish_threadline_needs_command" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c threadline -n "__fish_threadline_needs_command" -s V -l version -d 'Print version'
 complete -c threadline -n "__fish_threadline_needs_command" -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
@@ -49,6 +50,7 @@ complete -c threadline -n "__fish_threadline_needs_command" -a "dataset" -d 'Kee
 complete -c threadline -n "__fish_threadline_needs_command" -a "sql" -d 'Ask about traces or a data set in SQL, with DuckDB'
 complete -c threadline -n "__fish_threadline_needs_command" -a "record" -d 'Record what this machine does, with the kernel\'s tracefs, as a trace.dat'
 complete -c threadline -n "__fish_threadline_needs_command" -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
+complete -c threadline -n "__fish_threadline_needs_command" -a "cache" -d 'List or remove the files from which traces open at once'
 complete -c threadline -n "__fish_threadline_needs_command" -a "formats" -d 'List the formats that can be opened'
 complete -c threadline -n "__fish_threadline_needs_command" -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
 complete -c threadline -n "__fish_threadline_needs_command" -a "help" -d 'Print this message or the help of the given subcommand(s)'
@@ -58,6 +60,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand info" -l read-as -
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand info" -l json -d 'Print one JSON object'
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l complete -d 'Build everything that any pane can ask for first, as loading does anyway: for measurements'
+complete -c threadline -n "__fish_threadline_using_subcommand info" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand info" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand report" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
@@ -102,6 +106,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand report" -s w -d 'H
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s v -d 'Leave out the events that match the filters after this option'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s I -d 'Leave out events in hard interrupts (trace.dat)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s S -d 'Leave out events in soft interrupts (trace.dat)'
+complete -c threadline -n "__fish_threadline_using_subcommand report" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand report" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l until -d 'Only what happens before T' -r
@@ -118,6 +123,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand table" -l compiler
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand table" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand table" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
@@ -126,6 +132,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand blob" -l read-as -
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s f -l force -d 'Replace OUT if it exists'
+complete -c threadline -n "__fish_threadline_using_subcommand blob" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand blob" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l until -d 'Only what happens before T' -r
@@ -152,6 +159,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -l compile
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l count -d 'Print only how many there are'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand search" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
@@ -192,6 +200,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l read-as 
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
@@ -213,6 +222,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l read-a
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l thread -d 'Who waited' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l at -d 'The time (1.5s, 250ms since the start, or @N ns): the thread\'s wait at that time, or the last one before it' -r
@@ -225,6 +235,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -l read-as 
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand chain" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
@@ -249,6 +260,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l memory -
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l stacks -d 'Recorded stacks (kernel_stack and others) instead of slices'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l by-track -d 'Each thread and track by itself'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l until -d 'Only what happens before T' -r
@@ -269,6 +281,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand compare" -l read-a
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand compare" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand compare" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
@@ -282,6 +295,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand file" -l memory -d
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l went-into -d 'List what went into it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l made-from -d 'List what was made from it, step by step'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand file" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand file" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l until -d 'Only what happens before T' -r
@@ -299,6 +313,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand render" -l date -d
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand render" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand render" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand render" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
@@ -353,11 +368,13 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l compile
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "add" -d 'Add traces; one with the same contents is replaced'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and not __fish_seen_subcommand_from add compact list views tables help" -f -a "compact" -d 'Join the parts of each table, date and bucket'
@@ -374,11 +391,13 @@ complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fis
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from compact" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
@@ -389,6 +408,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fis
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l for -d 'The engine' -r -f -a "duckdb\t''
 spark\t''
@@ -398,6 +418,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fis
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from views" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l format -d 'How to write it; table: aligned columns with units, cut to the width [default: table on a terminal, else tsv]' -r -f -a "table\t''
 tsv\t''
@@ -408,6 +429,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fis
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from tables" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "add" -d 'Add traces; one with the same contents is replaced'
 complete -c threadline -n "__fish_threadline_using_subcommand dataset; and __fish_seen_subcommand_from help" -f -a "compact" -d 'Join the parts of each table, date and bucket'
@@ -427,6 +449,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand sql" -l compiler-t
 complete -c threadline -n "__fish_threadline_using_subcommand sql" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand sql" -s f -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand sql" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand sql" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand sql" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s e -l event -d 'Record these events: SYSTEM:EVENT, SYSTEM or EVENT, with * for any characters; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand record" -s f -l filter -d 'The kernel\'s filter for the -e before it, e.g. \'prev_prio < 100\'' -r
@@ -455,6 +478,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand record" -l on-comm
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l live -d 'Let another program read the recording in this empty folder while it is made; a line `stop` on standard input ends it' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l stack -d 'Record the kernel\'s stack after each event'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l children -d 'With -P, record what those threads start, too'
+complete -c threadline -n "__fish_threadline_using_subcommand record" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l force -d 'Replace FILE if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l compress -d 'Compress the file with zstd'
 complete -c threadline -n "__fish_threadline_using_subcommand record" -l pkexec -d 'Get the rights from polkit, which asks for a password, for the part that uses tracefs'
@@ -475,11 +499,27 @@ complete -c threadline -n "__fish_threadline_using_subcommand probes" -l compile
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l force -d 'Replace OUT if it exists'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -l quote-formulas -d 'In CSV, put an apostrophe before texts that a spreadsheet would run (= + - @ at the start)'
+complete -c threadline -n "__fish_threadline_using_subcommand probes" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand probes" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -f -a "list" -d 'List the model files: size, days since the last use, path'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -f -a "clear" -d 'Remove all model files'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and not __fish_seen_subcommand_from list clear help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "list" -d 'List the model files: size, days since the last use, path'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "clear" -d 'Remove all model files'
+complete -c threadline -n "__fish_threadline_using_subcommand cache; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l compiler-traces -d 'Look in FOLDER for the traces (-ftime-trace) that compilers of a recorded build wrote; none: do not open them [default: at the paths in the recording, and beside it]' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -l memory -d 'Use at most this much memory for the contents of a file, e.g. 2G [default: what the system leaves]' -r
+complete -c threadline -n "__fish_threadline_using_subcommand formats" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand formats" -s h -l help -d 'Print help'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l date -d 'Date of the first day, for texts whose times have no date; followed by +02:00 if the times are not UTC' -r
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l read-as -d 'Read the files as this format (see `threadline formats`), whatever they look like' -r
@@ -490,30 +530,34 @@ complete -c threadline -n "__fish_threadline_using_subcommand install" -l print 
 bash\t''
 zsh\t''
 fish\t''"
+complete -c threadline -n "__fish_threadline_using_subcommand install" -l no-cache -d 'Neither use nor write model files, from which files open at once the next time (see `threadline cache`)'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -l remove -d 'Remove them again'
 complete -c threadline -n "__fish_threadline_using_subcommand install" -s h -l help -d 'Print help'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "dataset" -d 'Keep the tables of many traces as Parquet files, for SQL engines'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "sql" -d 'Ask about traces or a data set in SQL, with DuckDB'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "record" -d 'Record what this machine does, with the kernel\'s tracefs, as a trace.dat'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "formats" -d 'List the formats that can be opened'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
-complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "info" -d 'Show what a trace contains: format, span, counts, clocks, diagnostics'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "report" -d 'Print all events as text, byte for byte as the format\'s own tool does'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "table" -d 'Print one of the trace\'s tables; without a name, list all tables'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "blob" -d 'Save an attachment of a trace (FXT blobs); `table blobs` lists them'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "search" -d 'Find events, slices, threads ... by text, /regex/ or expression'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "stats" -d 'Add up slices, runs, states, events or counters: counts, sums, percentiles'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "latency" -d 'Show how long woken threads waited, or how long it took from one event to another'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "chain" -d 'Show why a thread waited: who woke it, who woke the waker ... with each hop\'s share'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "flame" -d 'Merge nested slices, or recorded stacks, into a call tree with totals; unfinished slices count with their least duration (columns unfinished, at_least)'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "compare" -d 'Put two traces side by side: names with counts and durations, the largest change first'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "file" -d 'Print who used a file, what went into it, or what was made from it'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "render" -d 'Draw a trace to a picture (PNG or SVG), without a window'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "export" -d 'Write a trace, or a range of it, as FXT or another format'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "dataset" -d 'Keep the tables of many traces as Parquet files, for SQL engines'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "sql" -d 'Ask about traces or a data set in SQL, with DuckDB'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "record" -d 'Record what this machine does, with the kernel\'s tracefs, as a trace.dat'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "probes" -d 'List kprobes and uprobes: definitions and their errors, hits, misses, durations; write a capture script'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "cache" -d 'List or remove the files from which traces open at once'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "formats" -d 'List the formats that can be opened'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "install" -d 'Install icon, file types, completions and manual page, so that a double click opens a trace'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and not __fish_seen_subcommand_from info report table blob search stats latency chain flame compare file render export dataset sql record probes cache formats install help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "add" -d 'Add traces; one with the same contents is replaced'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "compact" -d 'Join the parts of each table, date and bucket'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "list" -d 'Print the traces of a data set'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "views" -d 'Print what makes the tables known to an engine'
 complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from dataset" -f -a "tables" -d 'Print the tables and columns that data sets have'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "list" -d 'List the model files: size, days since the last use, path'
+complete -c threadline -n "__fish_threadline_using_subcommand help; and __fish_seen_subcommand_from cache" -f -a "clear" -d 'Remove all model files'

@@ -1,11 +1,12 @@
 //! Diagnostics: what is missing or unusual in a trace that can still be shown, collected as values.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 use super::error::Location;
 
 /// How much a diagnostic matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Nothing is lost, but the user should know it.
@@ -17,10 +18,10 @@ pub enum Severity {
 }
 
 /// One kind of problem: how often it happened and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// A short fixed name, e.g. `unmatched_end`; users and tests rely on it.
-    pub code: &'static str,
+    pub code: Cow<'static, str>,
     /// How severe the problem is.
     pub severity: Severity,
     /// How often the problem happened.
@@ -37,7 +38,7 @@ impl Diagnostic {
 }
 
 /// The diagnostics of a lane or of a whole trace: one row per code, in the order in which the codes first occurred.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnostics {
     rows: Vec<Diagnostic>,
 }
@@ -70,7 +71,7 @@ impl Diagnostics {
             }
         } else {
             self.rows.push(Diagnostic {
-                code,
+                code: code.into(),
                 severity,
                 count,
                 places: at.into_iter().collect(),

@@ -1,5 +1,6 @@
 //! Errors if nothing of a file (or of one lane) can be shown: what went wrong, where and why.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Why something could not be read. Prints as
@@ -15,7 +16,7 @@ pub struct ReadError {
 }
 
 /// A place in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Location {
     /// Offset from the start of the file.
     Byte(u64),

@@ -1,9 +1,14 @@
 //! A number that may be missing, in the size of the number.
 
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
+
 /// An [`Option`] of a number or id in the size of the number: the number type's largest value means "none".
 ///
 /// "None" is greater than all numbers: as the end of something that never ends, it can be compared with times directly.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable, Serialize, Deserialize,
+)]
 #[repr(transparent)]
 pub struct Maybe<T>(T);
 

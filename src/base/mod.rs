@@ -8,6 +8,7 @@ pub(crate) mod budget;
 pub(crate) mod by_string;
 pub(crate) mod byte_order;
 pub(crate) mod calendar;
+pub mod column;
 pub(crate) mod comparison;
 pub(crate) mod cpu_list;
 pub(crate) mod cursor;

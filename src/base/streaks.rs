@@ -8,6 +8,7 @@
 //! neighbouring kinds are neighbouring strings. An item is found in constant time.
 
 use super::Maybe;
+use serde::{Deserialize, Serialize};
 
 const BLOCK_SHIFT: u32 = 7;
 const BLOCK_LEN: usize = 1 << BLOCK_SHIFT;
@@ -22,7 +23,7 @@ pub trait Follows: Copy + PartialEq {
 }
 
 /// A list; the module's text shows its layout.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Streaks<T> {
     blocks: Vec<Block<T>>,
     /// The items of blocks that are no streak: 128 for each.
@@ -30,7 +31,7 @@ pub struct Streaks<T> {
     count: usize,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Block<T> {
     first: T,
     /// Index of the block's first item in `listed`, or `STREAK`.

@@ -18,6 +18,7 @@ use crate::base::visible::{harmless, one_line};
 use crate::base::{Job, Nanos, Problem, TimeSpan, budget};
 use crate::export::aligned::Look;
 use crate::export::rows::{Formulas, RowFormat};
+use crate::load::model;
 use crate::load::reading::{CompilerTraces, Reading, format_named, midnight_of};
 use crate::load::together::open_as;
 use crate::load::{LoadError, LoadedTrace, OpenedFile};
@@ -236,7 +237,7 @@ pub(crate) fn offset_argument() -> Arg {
         .value_parser(parse_offset)
 }
 
-/// Adds `--date`, `--read-as`, `--compiler-traces` and `--memory`, for all commands that read files.
+/// Adds `--date`, `--read-as`, `--compiler-traces`, `--memory` and `--no-cache`, for all commands that read files.
 pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
     command
         .arg(
@@ -278,6 +279,13 @@ pub(crate) fn reading_arguments(command: clap::Command) -> clap::Command {
                 .global(true)
                 .value_parser(budget::parse_size),
         )
+        .arg(
+            Arg::new("no-cache")
+                .long("no-cache")
+                .help("Neither use nor write model files, from which files open at once the next time (see `threadline cache`)")
+                .global(true)
+                .action(ArgAction::SetTrue),
+        )
 }
 
 /// Leaves the options of [`reading_arguments`] out of the help of a command that reads no trace.
@@ -292,6 +300,15 @@ pub(crate) fn without_reading_arguments(command: clap::Command) -> clap::Command
 pub(crate) fn set_memory_limit(matches: &ArgMatches) {
     if let Some(&bytes) = matches.get_one::<u64>("memory") {
         budget::set_limit(bytes);
+    }
+}
+
+/// Uses model files, unless `--no-cache` was given.
+pub(crate) fn use_model_files(matches: &ArgMatches, writing: model::Writing) {
+    if !matches.get_flag("no-cache")
+        && let Some(folder) = model::default_folder()
+    {
+        model::enable(folder, writing);
     }
 }
 

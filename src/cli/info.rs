@@ -26,6 +26,12 @@ pub(crate) const COMMAND: Command = Command {
                 .help("Print one JSON object")
                 .action(ArgAction::SetTrue),
         )
+        .arg(
+            Arg::new("complete")
+                .long("complete")
+                .help("Build everything that any pane can ask for first, as loading does anyway: for measurements")
+                .action(ArgAction::SetTrue),
+        )
     },
     examples: &[
         Example {

@@ -4,6 +4,7 @@
 //! of the table.
 
 mod blob;
+mod cache;
 mod chain;
 mod command;
 mod compare;
@@ -41,6 +42,7 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use crate::base::system::streams;
 use crate::base::visible::{harmless, is_active};
 use crate::load::catch_bus_errors;
+use crate::load::model::{Writing, write_pending};
 
 pub(crate) use command::CliError;
 pub use command::Command;
@@ -65,6 +67,7 @@ pub(crate) const COMMANDS: &[Command] = &[
     sql::COMMAND,
     record::COMMAND,
     probes::COMMAND,
+    cache::COMMAND,
     formats::COMMAND,
     install::COMMAND,
 ];
@@ -130,12 +133,22 @@ pub fn run() -> ExitCode {
     );
     let result = match matches.subcommand() {
         Some((name, arguments)) => match COMMANDS.iter().find(|command| command.name == name) {
-            Some(command) => (command.run)(arguments),
+            Some(command) => {
+                if command.name != dataset::COMMAND.name {
+                    command::use_model_files(arguments, Writing::Later);
+                }
+                (command.run)(arguments)
+            }
             None => Err(CliError::Usage(format!("there is no command '{name}'"))),
         },
-        None => open_window(&matches),
+        None => {
+            command::use_model_files(&matches, Writing::InBackground);
+            open_window(&matches)
+        }
     };
-    command::finish(result)
+    let code = command::finish(result);
+    write_pending();
+    code
 }
 
 /// Returns the process's arguments with control characters made visible; `None` if they have none.

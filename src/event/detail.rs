@@ -2,6 +2,7 @@
 
 use super::field_role::FieldRole;
 use crate::base::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// All facts about one event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,7 +28,7 @@ pub struct EventDetail {
 }
 
 /// A named value of an event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Field {
     /// Name as the file (or the user who defined the probe) gave it.
     pub name: String,
@@ -43,7 +44,7 @@ pub struct Field {
 }
 
 /// A field's value with its type.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// No value.
     Null,

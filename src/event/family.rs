@@ -1,9 +1,12 @@
 //! Families of slices, which readers set: the track of a family's slices, and how its ends match its begins.
 
 use super::slice_kind::SliceKind;
+use serde::{Deserialize, Serialize};
 
 /// A family of slices: begins and ends match within a family only.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Family {
     /// Slices that the file itself records as durations (FXT, atrace marks).
     #[default]

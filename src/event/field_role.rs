@@ -1,7 +1,9 @@
 //! The role of a field for exporters, set by the reader of its file.
 
+use serde::{Deserialize, Serialize};
+
 /// The role of a field. Names and types are for people; exporters use the role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FieldRole {
     /// An argument, written by its value.
     #[default]
@@ -76,7 +78,7 @@ impl FieldRole {
 }
 
 /// What an instant belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InstantScope {
     /// Its thread.
     Thread,

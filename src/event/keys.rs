@@ -8,9 +8,12 @@ use crate::base::maybe::Sparse;
 use crate::base::numbered::Named;
 use crate::base::streaks::Follows;
 use crate::base::{StringId, Strings, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// A reader's key of a thread: in kernel formats the pid itself, elsewhere a number that the reader assigned.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ThreadKey(pub u32);
 
 impl ThreadKey {
@@ -23,11 +26,15 @@ impl Sparse for ThreadKey {
 }
 
 /// A reader's key of a process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ProcessKey(pub u32);
 
 /// Index of an [`EventKind`] in its reader's directory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct KindId(pub u32);
 
 impl Follows for KindId {
@@ -47,7 +54,7 @@ impl KindId {
 }
 
 /// How events of a kind are drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Role {
     /// A point on its thread's track, or on its CPU's track if the thread is idle.
     #[default]
@@ -73,7 +80,7 @@ pub enum Role {
 }
 
 /// A kind of event, as the `events` table and the event list show it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EventKind {
     /// The kind's name, e.g. `sched_switch`.
     pub name: StringId,
@@ -130,7 +137,7 @@ pub struct ProcessEntry {
 }
 
 /// Whether a fork created a process or a thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ForkSort {
     /// A process of its own.
     Process,
@@ -250,7 +257,7 @@ pub enum Unseen {
 }
 
 /// Whether the path of an open is resolved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OpenPaths {
     /// The path as the program passed it: may contain symbolic links.
     #[default]

@@ -1,18 +1,20 @@
 //! The kind of each event of a part: 2 bytes per event, or 4 in parts with a kind number that does not fit into 2
 //! bytes.
 
+use crate::base::column::Column;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::keys::KindId;
 use crate::base::streaks::Streaks;
 
 /// The kinds of a part's events, in their order; one of the two vectors is empty.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct KindColumn {
     /// The numbers, if all fit into 2 bytes.
-    words: Vec<u16>,
+    words: Column<u16>,
     /// The numbers, if some need 4 bytes.
-    wide: Vec<u32>,
+    wide: Column<u32>,
 }
 
 impl KindColumn {
@@ -73,6 +75,7 @@ impl KindColumn {
     #[cold]
     fn widen(&mut self) {
         let words = std::mem::take(&mut self.words);
+        let words = words.into_vec();
         self.wide.reserve(words.capacity());
         self.wide.extend(words.into_iter().map(u32::from));
     }
@@ -101,7 +104,7 @@ impl KindColumn {
     /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> u64 {
-        (self.words.capacity() * 2 + self.wide.capacity() * 4) as u64
+        self.words.memory_bytes() + self.wide.memory_bytes()
     }
 }
 

@@ -1,5 +1,6 @@
 //! How a file is divided for parallel reading, and what is known before its events are read.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::detail::Field;
@@ -70,7 +71,7 @@ impl Coarse {
 }
 
 /// The unit of a clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClockUnit {
     /// Nanoseconds: durations can be shown in seconds.
     #[default]
@@ -127,7 +128,7 @@ impl ClockUnit {
 }
 
 /// The source of the date of the first event.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FirstDay {
     /// The file, or the times are not times of day.
     #[default]
@@ -139,7 +140,7 @@ pub enum FirstDay {
 }
 
 /// What the file states about itself.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
     /// The format's name and version, e.g. `trace.dat 7`.
     pub format: String,
@@ -182,7 +183,7 @@ pub struct TraceInfo {
 }
 
 /// A fact that a file states about itself, in words.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// Its name, such as `uname`.
     pub name: String,
@@ -202,7 +203,7 @@ impl Fact {
 }
 
 /// A moment by which the clocks of two recordings can be related.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockMark {
     /// The moment's id: recordings with the same id mean the same moment.
     pub id: Vec<u8>,
@@ -226,7 +227,7 @@ impl ClockMark {
 }
 
 /// What is known about a clock whose name the file does not contain.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum UnnamedClock {
     /// Nothing, or the file names its clock.
     #[default]
@@ -238,7 +239,7 @@ pub enum UnnamedClock {
 }
 
 /// A program that wrote events of a recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provider {
     /// Its number in the file.
     pub number: u32,
@@ -251,7 +252,7 @@ pub struct Provider {
 }
 
 /// A kernel object that a file names.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelObject {
     /// The number of its type: 1 is a process, 2 a thread.
     pub object_type: u64,
@@ -264,7 +265,7 @@ pub struct KernelObject {
 }
 
 /// How many events of a CPU were lost, as the recorder counted them at the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuLoss {
     /// The CPU's number.
     pub cpu: u32,

@@ -3,6 +3,8 @@
 //! A part with more keys than 1 byte can number uses 2 bytes per event; a part with more keys than 2 bytes can number
 //! stores the keys themselves.
 
+use crate::base::column::Column;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use rustc_hash::FxHashMap;
@@ -14,32 +16,35 @@ use crate::base::Maybe;
 const SMALL: u32 = 4096;
 
 /// The thread key of each event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ThreadColumn {
     events: Numbers,
     /// The distinct keys, in the order in which they first occurred; empty for `Numbers::Keys`.
     keys: Vec<u32>,
     /// The index in `keys` of each key. Freed once all events were added.
+    #[serde(skip)]
     number_of: FxHashMap<u32, u16>,
     /// Index in `keys` plus 1, by key, for keys below [`SMALL`]; 0: not in the list yet.
+    #[serde(skip)]
     number_of_small: Vec<u16>,
+    #[serde(skip)]
     last: Option<(u32, u16)>,
 }
 
 /// The column's entry for each event; the width depends on the number of keys.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Numbers {
     /// Index in `keys`, 1 byte.
-    Bytes(Vec<u8>),
+    Bytes(Column<u8>),
     /// Index in `keys`, 2 bytes.
-    Words(Vec<u16>),
+    Words(Column<u16>),
     /// The key itself.
-    Keys(Vec<u32>),
+    Keys(Column<u32>),
 }
 
 impl Default for Numbers {
     fn default() -> Numbers {
-        Numbers::Bytes(Vec::new())
+        Numbers::Bytes(Column::default())
     }
 }
 
@@ -58,14 +63,14 @@ impl Numbers {
     fn widen(&mut self, keys: &[u32]) {
         match self {
             Numbers::Bytes(numbers) if keys.len() > usize::from(u8::MAX) => {
-                let mut wider = Vec::with_capacity(numbers.capacity());
+                let mut wider = Vec::with_capacity(numbers.len());
                 wider.extend(numbers.iter().map(|&number| u16::from(number)));
-                *self = Numbers::Words(wider);
+                *self = Numbers::Words(wider.into());
             }
             Numbers::Words(numbers) if keys.len() > usize::from(u16::MAX) => {
-                let mut wider = Vec::with_capacity(numbers.capacity());
+                let mut wider = Vec::with_capacity(numbers.len());
                 wider.extend(numbers.iter().map(|&number| keys[usize::from(number)]));
-                *self = Numbers::Keys(wider);
+                *self = Numbers::Keys(wider.into());
             }
             _ => {}
         }
@@ -147,7 +152,7 @@ impl ThreadColumn {
     /// Replaces every key by `new(key)`. Nothing may be added afterwards.
     pub(crate) fn renumber(&mut self, new: &dyn Fn(ThreadKey) -> Option<ThreadKey>) {
         let of_events = match &mut self.events {
-            Numbers::Keys(keys) => keys.as_mut_slice(),
+            Numbers::Keys(keys) => &mut **keys,
             _ => &mut [],
         };
         for key in self.keys.iter_mut().chain(of_events) {
@@ -282,14 +287,14 @@ impl ThreadColumn {
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let of_events = match &self.events {
-            Numbers::Bytes(numbers) => numbers.capacity(),
-            Numbers::Words(numbers) => numbers.capacity() * 2,
-            Numbers::Keys(keys) => keys.capacity() * 4,
+            Numbers::Bytes(numbers) => numbers.memory_bytes(),
+            Numbers::Words(numbers) => numbers.memory_bytes(),
+            Numbers::Keys(keys) => keys.memory_bytes(),
         };
-        (of_events
-            + self.keys.capacity() * 4
+        let of_keys = self.keys.capacity() * 4
             + self.number_of.capacity() * 8
-            + self.number_of_small.capacity() * 2) as u64
+            + self.number_of_small.capacity() * 2;
+        of_events + of_keys as u64
     }
 }
 

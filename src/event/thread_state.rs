@@ -1,7 +1,24 @@
 //! States of threads.
 
+use bytemuck::{CheckedBitPattern, NoUninit};
+use serde::{Deserialize, Serialize};
+
 /// The state of a thread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    NoUninit,
+    CheckedBitPattern,
+    Serialize,
+    Deserialize,
+)]
 #[repr(u8)]
 pub enum ThreadState {
     /// Runs on a CPU.

@@ -7,7 +7,7 @@ use super::FORMATS;
 use super::format::{Format, Input, Sniff};
 use super::stream::{AnyStream, Gathered, Recording, Shown};
 use crate::base::{Job, ReadError};
-use crate::event::{Directory, Part, TraceInfo};
+use crate::event::{Coarse, Directory, Part, TraceInfo};
 
 /// Number of bytes of an inner recording in which its format is detected.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -83,6 +83,10 @@ impl AnyStream for Carried {
         self.stream.parts()
     }
 
+    fn coarse(&self) -> Coarse {
+        self.stream.coarse()
+    }
+
     fn read_all(
         &self,
         steps: usize,
@@ -104,5 +108,9 @@ impl AnyStream for Carried {
         }
         gathered.info = self.info.clone();
         Ok(gathered)
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        self.stream.prepare(job)
     }
 }

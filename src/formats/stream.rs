@@ -28,8 +28,6 @@ pub struct Recording {
     pub info: TraceInfo,
     /// The lanes found in the head. The order of lanes is the order of events with equal times.
     pub lanes: Vec<Lane>,
-    /// A coarse preview from data that is fast to read: takes a small fraction of a second for any file.
-    pub coarse: Coarse,
     /// Diagnostics of the head.
     pub diagnostics: Diagnostics,
     /// Reads the events.
@@ -109,6 +107,11 @@ pub(crate) trait Stream: Send + Sync {
     /// Returns the parts, in file order.
     fn parts(&self) -> &[Part];
 
+    /// Returns a coarse preview from data that is fast to read: takes a small fraction of a second for any file.
+    fn coarse(&self) -> Coarse {
+        Coarse::default()
+    }
+
     /// Returns the state before the first part.
     fn first_state(&self) -> Self::State;
 
@@ -165,6 +168,15 @@ pub(crate) trait Stream: Send + Sync {
         whole: Self::Whole,
         job: &Job,
     ) -> Result<Gathered, ReadError>;
+
+    /// Does what single events need before they can be decoded, if the parts are not read because their columns are
+    /// known. Without a cheaper way, all parts are read.
+    ///
+    /// # Errors
+    /// Errors if there is not enough memory, or the job was cancelled.
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        read_in_steps(self, 1, job, &mut |_| {}).map(drop)
+    }
 }
 
 /// A file whose parts do not depend on the parts before them: a [`Stream`] without summaries and state.
@@ -174,6 +186,11 @@ pub(crate) trait IndependentParts: Send + Sync {
 
     /// See [`Stream::parts`].
     fn parts(&self) -> &[Part];
+
+    /// See [`Stream::coarse`].
+    fn coarse(&self) -> Coarse {
+        Coarse::default()
+    }
 
     /// See [`Stream::read`].
     ///
@@ -191,6 +208,17 @@ pub(crate) trait IndependentParts: Send + Sync {
     /// # Errors
     /// Errors only if the job was cancelled.
     fn gather(&self, read: Vec<PartRead<Self::Read>>, job: &Job) -> Result<Gathered, ReadError>;
+
+    /// See [`Stream::prepare`].
+    ///
+    /// # Errors
+    /// Errors if there is not enough memory, or the job was cancelled.
+    fn prepare(&self, job: &Job) -> Result<(), ReadError>
+    where
+        Self: Sized,
+    {
+        read_in_steps(self, 1, job, &mut |_| {}).map(drop)
+    }
 }
 
 impl<P: IndependentParts> Stream for P {
@@ -202,6 +230,10 @@ impl<P: IndependentParts> Stream for P {
 
     fn parts(&self) -> &[Part] {
         IndependentParts::parts(self)
+    }
+
+    fn coarse(&self) -> Coarse {
+        IndependentParts::coarse(self)
     }
 
     fn first_state(&self) {}
@@ -233,6 +265,10 @@ impl<P: IndependentParts> Stream for P {
         job: &Job,
     ) -> Result<Gathered, ReadError> {
         IndependentParts::gather(self, read, job)
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        IndependentParts::prepare(self, job)
     }
 }
 
@@ -297,6 +333,9 @@ pub trait AnyStream: Send + Sync {
     /// Returns the parts, in file order.
     fn parts(&self) -> &[Part];
 
+    /// Returns a coarse preview from data that is fast to read: takes a small fraction of a second for any file.
+    fn coarse(&self) -> Coarse;
+
     /// Reads all parts in `steps` steps. After each step except the last, calls `show` with the columns of that step.
     ///
     /// # Errors
@@ -307,11 +346,22 @@ pub trait AnyStream: Send + Sync {
         job: &Job,
         show: &mut dyn FnMut(&[Shown<'_>]),
     ) -> Result<Gathered, ReadError>;
+
+    /// Makes the events of the recording decodable without reading its parts, which were read before: see
+    /// [`Stream::prepare`].
+    ///
+    /// # Errors
+    /// Errors if there is not enough memory, or the job was cancelled.
+    fn prepare(&self, job: &Job) -> Result<(), ReadError>;
 }
 
 impl<S: Stream> AnyStream for S {
     fn parts(&self) -> &[Part] {
         Stream::parts(self)
+    }
+
+    fn coarse(&self) -> Coarse {
+        Stream::coarse(self)
     }
 
     fn read_all(
@@ -320,47 +370,61 @@ impl<S: Stream> AnyStream for S {
         job: &Job,
         show: &mut dyn FnMut(&[Shown<'_>]),
     ) -> Result<Gathered, ReadError> {
-        let parts = Stream::parts(self);
-        let Started {
-            starts,
-            whole,
-            mut diagnostics,
-        } = start(self, job)?;
-        let step = starts.len().div_ceil(steps.max(1)).max(1);
-        let mut read = Vec::with_capacity(starts.len());
-        for group in starts.chunks(step) {
-            let results: Vec<_> = (group.par_iter())
-                .map(|(part, start)| {
-                    // The columns of a part take at most about as many bytes as the part.
-                    if let Some(of) = parts.get(*part as usize) {
-                        budget::require(of.size_bytes)
-                            .map_err(|problem| ReadError::at_byte(of.start, "events", problem))?;
-                    }
-                    self.read(*part, start, &whole, job)
-                })
-                .collect();
-            job.check()?;
-            let first = read.len();
-            for ((part, _), result) in group.iter().zip(results) {
-                let result = kept(result, &mut diagnostics)?;
-                read.extend(result.map(|read| PartRead { part: *part, read }));
-            }
-            let is_last = group.last().map(|last| last.0) == starts.last().map(|last| last.0);
-            if !is_last {
-                let new = read.get(first..).unwrap_or(&[]);
-                let shown: Vec<Shown<'_>> = new
-                    .iter()
-                    .flat_map(|new| self.shown(new.part, &new.read))
-                    .collect();
-                show(&shown);
-            }
-        }
-        drop(starts);
-        let mut gathered = self.gather(read, whole, job)?;
-        diagnostics.merge(std::mem::take(&mut gathered.diagnostics));
-        gathered.diagnostics = diagnostics;
-        Ok(gathered)
+        read_in_steps(self, steps, job, show)
     }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        Stream::prepare(self, job)
+    }
+}
+
+/// See [`AnyStream::read_all`].
+fn read_in_steps<S: Stream + ?Sized>(
+    stream: &S,
+    steps: usize,
+    job: &Job,
+    show: &mut dyn FnMut(&[Shown<'_>]),
+) -> Result<Gathered, ReadError> {
+    let parts = stream.parts();
+    let Started {
+        starts,
+        whole,
+        mut diagnostics,
+    } = start(stream, job)?;
+    let step = starts.len().div_ceil(steps.max(1)).max(1);
+    let mut read = Vec::with_capacity(starts.len());
+    for group in starts.chunks(step) {
+        let results: Vec<_> = (group.par_iter())
+            .map(|(part, start)| {
+                // The columns of a part take at most about as many bytes as the part.
+                if let Some(of) = parts.get(*part as usize) {
+                    budget::require(of.size_bytes)
+                        .map_err(|problem| ReadError::at_byte(of.start, "events", problem))?;
+                }
+                stream.read(*part, start, &whole, job)
+            })
+            .collect();
+        job.check()?;
+        let first = read.len();
+        for ((part, _), result) in group.iter().zip(results) {
+            let result = kept(result, &mut diagnostics)?;
+            read.extend(result.map(|read| PartRead { part: *part, read }));
+        }
+        let is_last = group.last().map(|last| last.0) == starts.last().map(|last| last.0);
+        if !is_last {
+            let new = read.get(first..).unwrap_or(&[]);
+            let shown: Vec<Shown<'_>> = new
+                .iter()
+                .flat_map(|new| stream.shown(new.part, &new.read))
+                .collect();
+            show(&shown);
+        }
+    }
+    drop(starts);
+    let mut gathered = stream.gather(read, whole, job)?;
+    diagnostics.merge(std::mem::take(&mut gathered.diagnostics));
+    gathered.diagnostics = diagnostics;
+    Ok(gathered)
 }
 
 /// Returns the result of a part, or `None` and a diagnostic if the part is unreadable. Errors if there is not enough

@@ -2,15 +2,16 @@
 
 use super::lod::{SMALL_ROW, coarsest_within};
 use crate::trace::{CounterTrack, Trace};
+use serde::{Deserialize, Serialize};
 
 /// The pyramid of a counter: smallest and largest value of runs of samples, finest level first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CounterLod {
     levels: Vec<CounterLevel>,
 }
 
 /// One level of a counter's pyramid.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct CounterLevel {
     /// The samples of an entry are in the same bucket of `2^shift` ns.
     pub shift: u32,
@@ -19,7 +20,7 @@ pub(crate) struct CounterLevel {
 }
 
 /// A run of samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CounterEntry {
     /// Index of the first sample among the track's samples.
     pub first: u32,

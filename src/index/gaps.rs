@@ -2,9 +2,10 @@
 
 use crate::base::TimeSpan;
 use crate::trace::{CpuId, GapId, Trace};
+use serde::{Deserialize, Serialize};
 
 /// All gaps of a trace, in lists sorted by start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GapIndex {
     all: GapList,
     /// Indexed by [`CpuId`].
@@ -14,7 +15,7 @@ pub struct GapIndex {
 }
 
 /// Gaps sorted by start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct GapList {
     /// Gap ids.
     ids: Vec<u32>,

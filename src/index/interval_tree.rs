@@ -4,18 +4,20 @@
 //! `overlapping` skips whole groups that end before the span, so it costs O(answers + log n).
 
 use crate::base::TimeSpan;
+use crate::base::column::Column;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 const GROUP: usize = 16;
 
 /// Half-open intervals in nanoseconds, identified by number.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct IntervalTree {
-    starts: Vec<i64>,
-    ends: Vec<i64>,
-    numbers: Vec<u32>,
+    starts: Column<i64>,
+    ends: Column<i64>,
+    numbers: Column<u32>,
     /// `latest[k][g]`: the latest end in group `g` of 16^(k+1) intervals.
-    latest: Vec<Vec<i64>>,
+    latest: Vec<Column<i64>>,
 }
 
 impl IntervalTree {
@@ -30,7 +32,7 @@ impl IntervalTree {
             rows.sort_by_key(|row| row.0);
         }
         let ends: Vec<i64> = rows.iter().map(|row| row.1).collect();
-        let mut latest = Vec::new();
+        let mut latest: Vec<Column<i64>> = Vec::new();
         let mut below: &[i64] = &ends;
         while below.len() > 1 {
             latest.push(
@@ -39,12 +41,12 @@ impl IntervalTree {
                     .map(|group| group.iter().copied().max().unwrap_or(i64::MIN))
                     .collect(),
             );
-            below = latest.last().map_or(&[], Vec::as_slice);
+            below = latest.last().map_or(&[], |level| level);
         }
         IntervalTree {
             starts: rows.iter().map(|row| row.0).collect(),
             numbers: rows.iter().map(|row| row.2).collect(),
-            ends,
+            ends: ends.into(),
             latest,
         }
     }
@@ -96,12 +98,11 @@ impl IntervalTree {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.starts.capacity() * 20
-            + self
-                .latest
-                .iter()
-                .map(|level| level.capacity() * 8)
-                .sum::<usize>()) as u64
+        let latest = self.latest.iter().map(Column::memory_bytes);
+        self.starts.memory_bytes()
+            + self.ends.memory_bytes()
+            + self.numbers.memory_bytes()
+            + latest.sum::<u64>()
     }
 }
 

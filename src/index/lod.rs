@@ -11,6 +11,9 @@
 //! item that is an entry by itself, however long, has the duration of its span.
 
 use super::tally::Tally;
+use crate::base::column::Column;
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 /// Number of parts that the time of a row is divided into at most.
 pub(crate) const PARTS: usize = 6;
@@ -54,7 +57,8 @@ pub trait Row {
 }
 
 /// A run of neighbouring items.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(C)]
 pub(crate) struct Entry {
     /// Index of the first item; the run ends at the `first` of the next entry.
     pub first: u32,
@@ -68,29 +72,31 @@ pub(crate) struct Entry {
 type Parts = [u32; PARTS - 1];
 
 /// One level of a pyramid.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Level {
     /// Entries are at most `2^shift` ns wide (unless they are one item).
     pub shift: u32,
     /// The entries; the last is a sentinel that ends the one before.
-    pub entries: Vec<Entry>,
+    pub entries: Column<Entry>,
     /// Start of each entry, in ns. Empty in the finest level, where reading the items is cheap.
-    starts: Vec<i64>,
+    starts: Column<i64>,
     /// Length of each entry in ns; `u32::MAX` if longer.
-    lengths: Vec<u32>,
+    lengths: Column<u32>,
     /// The sums of each entry's parts. Empty if the row has no parts.
-    parts: Vec<Parts>,
+    parts: Column<Parts>,
     /// The shares of each entry's labels. Empty if the row has parts.
-    shares: Vec<Shares>,
+    shares: Column<Shares>,
 }
 
 /// How much of an entry's time its labels take, at least.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 struct Shares {
     /// The label with the second largest share.
     second: u32,
     /// The shares of the entry's label and of `second`, in parts of 255.
     parts: [u8; 2],
+    unused: [u8; 2],
 }
 
 /// Returns the coarsest of the levels of a pyramid, finest first, whose entries are at most `width` ns wide: 2 to the power
@@ -206,17 +212,17 @@ impl Level {
         tally
     }
 
-    fn memory_bytes(&self) -> usize {
-        self.shares.capacity() * size_of::<Shares>()
-            + self.entries.capacity() * size_of::<Entry>()
-            + self.starts.capacity() * 8
-            + self.lengths.capacity() * 4
-            + self.parts.capacity() * size_of::<Parts>()
+    fn memory_bytes(&self) -> u64 {
+        self.shares.memory_bytes()
+            + self.entries.memory_bytes()
+            + self.starts.memory_bytes()
+            + self.lengths.memory_bytes()
+            + self.parts.memory_bytes()
     }
 }
 
 /// The levels of a row, finest first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lod {
     levels: Vec<Level>,
 }
@@ -262,8 +268,8 @@ impl Lod {
         }
         levels.push(draft.level);
         if let Some(finest) = levels.first_mut() {
-            finest.starts = Vec::new();
-            finest.lengths = Vec::new();
+            finest.starts = Column::default();
+            finest.lengths = Column::default();
         }
         Lod { levels }
     }
@@ -283,10 +289,7 @@ impl Lod {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.levels
-            .iter()
-            .map(|level| level.memory_bytes() as u64)
-            .sum()
+        self.levels.iter().map(Level::memory_bytes).sum()
     }
 }
 
@@ -402,11 +405,11 @@ impl DraftLevel {
         DraftLevel {
             level: Level {
                 shift,
-                entries: Vec::with_capacity(count as usize + 1),
-                starts: Vec::with_capacity(count as usize),
-                lengths: Vec::with_capacity(count as usize),
-                parts: Vec::with_capacity(with_parts as usize),
-                shares: Vec::with_capacity(with_shares as usize),
+                entries: Vec::with_capacity(count as usize + 1).into(),
+                starts: Vec::with_capacity(count as usize).into(),
+                lengths: Vec::with_capacity(count as usize).into(),
+                parts: Vec::with_capacity(with_parts as usize).into(),
+                shares: Vec::with_capacity(with_shares as usize).into(),
             },
             tallies: Vec::with_capacity(count as usize),
             is_mixed: false,
@@ -516,6 +519,7 @@ impl Shares {
     const ONE: Shares = Shares {
         second: 0,
         parts: [u8::MAX, 0],
+        unused: [0; 2],
     };
 
     /// Returns the shares of two labels with their times in ns.
@@ -525,7 +529,11 @@ impl Shares {
         let [(_, first), (second, time)] = two;
         // (A conversion from float saturates.)
         let parts = [first, time].map(|time| (time / all * f32::from(u8::MAX)) as u8);
-        Shares { second, parts }
+        Shares {
+            second,
+            parts,
+            unused: [0; 2],
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub(crate) mod own_time;
 pub(crate) mod seen;
 pub(crate) mod tally;
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -27,7 +28,7 @@ use own_time::OwnLod;
 use seen::SeenThreads;
 
 /// A trace and its index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct IndexedTrace {
     /// The trace.
     pub trace: Trace,
@@ -36,7 +37,7 @@ pub struct IndexedTrace {
 }
 
 /// The index of one trace. Rows with too few items have no pyramid.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Index {
     /// Pyramids of slices, by row of [`Slices::rows`](crate::trace::Slices::rows).
     pub slice_rows: Shared<Vec<Option<Lod>>>,

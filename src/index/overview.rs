@@ -1,6 +1,7 @@
 //! The overview of a whole trace: the number of events and the CPU use in each of 2048 steps of time.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::base::order::first_not;
 use crate::base::{TimeSpan, Timestamp};
@@ -11,7 +12,7 @@ use crate::trace::{CpuId, Trace};
 pub(crate) const STEPS: usize = 2048;
 
 /// Density by step; empty for an empty trace.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// Number of events in each step.
     pub events: Vec<u32>,

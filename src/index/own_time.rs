@@ -11,9 +11,13 @@
 use super::lod::{Row, SMALL_ROW, coarsest_within};
 use super::lod_rows::slice_row;
 use super::tally::Tally;
+use crate::base::Maybe;
 use crate::base::TimeSpan;
+use crate::base::column::Column;
 use crate::base::order::first_not;
 use crate::trace::Trace;
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 /// The number of names of a cell.
 const NAMES: usize = 8;
@@ -23,14 +27,25 @@ const SLICES_PER_CELL: u64 = 64;
 const INSTANT: f32 = 1e-3;
 
 /// Own times of a row of slices in a stretch of time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 pub(crate) struct OwnCell {
     /// The names with most own time.
     pub names: Tally<NAMES>,
     /// The own time of all names, in ns.
     pub total: f32,
     /// A slice in it, if there is one.
-    pub slice: Option<u32>,
+    pub slice: Maybe<u32>,
+}
+
+impl Default for OwnCell {
+    fn default() -> OwnCell {
+        OwnCell {
+            names: Tally::default(),
+            total: 0.0,
+            slice: Maybe::NONE,
+        }
+    }
 }
 
 impl OwnCell {
@@ -39,7 +54,7 @@ impl OwnCell {
     pub(crate) fn add(&mut self, other: &OwnCell, share: f32) {
         self.names.add_all(&other.names.scaled(share));
         self.total += other.total * share;
-        self.slice = self.slice.or(other.slice);
+        self.slice = self.slice.min(other.slice);
     }
 
     /// Adds own time of a slice.
@@ -47,7 +62,7 @@ impl OwnCell {
     pub(crate) fn add_own(&mut self, own: Own, nanos: i64) {
         self.names.add(own.label, (nanos as f32).max(INSTANT));
         self.total += nanos as f32;
-        self.slice = self.slice.or(Some(own.slice));
+        self.slice = self.slice.min(Maybe::new(own.slice));
     }
 }
 
@@ -65,19 +80,19 @@ pub(crate) struct Own {
 }
 
 /// The own times of a row of slices, at all zooms.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwnLod {
     /// The finest first.
     levels: Vec<OwnLevel>,
 }
 
 /// One level of a pyramid of own times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwnLevel {
     shift: u32,
     /// The number of the first cell: its start in units of the cell's length.
     first: i64,
-    cells: Vec<OwnCell>,
+    cells: Column<OwnCell>,
 }
 
 impl OwnLod {
@@ -101,7 +116,8 @@ impl OwnLod {
         let mut level = OwnLevel {
             shift,
             first: start >> shift,
-            cells: vec![OwnCell::default(); ((end >> shift) - (start >> shift) + 1) as usize],
+            cells: vec![OwnCell::default(); ((end >> shift) - (start >> shift) + 1) as usize]
+                .into(),
         };
         own_times(trace, row, TimeSpan::ALL, |own| level.add(own));
         let mut levels = vec![level];
@@ -129,8 +145,8 @@ impl OwnLod {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let cells = self.levels.iter().map(|level| level.cells.capacity());
-        (cells.sum::<usize>() * size_of::<OwnCell>()) as u64
+        let levels = self.levels.iter();
+        levels.map(|level| level.cells.memory_bytes()).sum()
     }
 }
 
@@ -184,7 +200,7 @@ impl OwnLevel {
         OwnLevel {
             shift: self.shift + 1,
             first,
-            cells,
+            cells: cells.into(),
         }
     }
 }

@@ -11,20 +11,23 @@
 use super::lod::{Lod, Row};
 use super::lod_rows::Label;
 use crate::base::TimeSpan;
+use crate::base::column::Column;
 use crate::trace::{CpuId, ThreadId, Trace};
+use bytemuck::Pod;
+use serde::{Deserialize, Serialize};
 
 /// The stretches of all CPUs without runs, by CPU.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SeenThreads {
     cpus: Vec<SeenOnCpu>,
 }
 
 /// The stretches of a CPU in time order, as a row; the label is the thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SeenOnCpu {
-    starts: Vec<i64>,
-    ends: Vec<i64>,
-    threads: Vec<u32>,
+    starts: Column<i64>,
+    ends: Column<i64>,
+    threads: Column<u32>,
     lod: Option<Lod>,
 }
 
@@ -84,7 +87,8 @@ impl SeenThreads {
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let rows = self.cpus.iter().map(|row| {
-            let columns = row.starts.capacity() * 16 + row.threads.capacity() * 4;
+            let columns =
+                row.starts.memory_bytes() + row.ends.memory_bytes() + row.threads.memory_bytes();
             columns as u64 + row.lod.as_ref().map_or(0, Lod::memory_bytes)
         });
         rows.sum::<u64>() + (self.cpus.capacity() * size_of::<SeenOnCpu>()) as u64
@@ -122,7 +126,7 @@ impl SeenOnCpu {
             *end = (*end).min(*next);
         }
         self.threads = order.iter().map(|&at| self.threads[at as usize]).collect();
-        (self.starts, self.ends) = (starts, ends);
+        (self.starts, self.ends) = (starts.into(), ends.into());
         if !gaps.is_empty() {
             self.cut(gaps);
         }
@@ -166,9 +170,11 @@ impl SeenOnCpu {
 }
 
 /// Leaves the values for which `keeps` has true.
-fn keep<T>(values: &mut Vec<T>, keeps: &[bool]) {
+fn keep<T: Pod>(values: &mut Column<T>, keeps: &[bool]) {
     let mut keeps = keeps.iter();
-    values.retain(|_| keeps.next().copied().unwrap_or(true));
+    values
+        .to_mut()
+        .retain(|_| keeps.next().copied().unwrap_or(true));
 }
 
 impl Row for &SeenOnCpu {
@@ -222,6 +228,6 @@ mod tests {
         row.add(10, 30, Some(ThreadId(1)));
         row.add(5, 12, Some(ThreadId(2)));
         row.finish(&[]);
-        assert_eq!((row.starts, row.ends), (vec![5, 10], vec![10, 30]));
+        assert_eq!((&*row.starts, &*row.ends), (&[5, 10][..], &[10, 30][..]));
     }
 }

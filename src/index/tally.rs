@@ -1,22 +1,27 @@
 //! Which label takes most time, of many items: a few labels with the largest sums are kept (the Misra-Gries summary).
 
+use bytemuck::{Pod, Zeroable};
+
 /// The number of labels that are kept, unless stated otherwise.
 const KEPT: usize = 4;
 
 /// The `N` labels with most time so far, each with a lower bound of its time in ns: others took from all when they had no
 /// place. A label that takes more than one of `N + 1` parts of the time is always among them: with 4, more than a fifth.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tally<const N: usize = KEPT> {
-    labels: [u32; N],
-    times: [f32; N],
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+#[repr(transparent)]
+pub(crate) struct Tally<const N: usize = KEPT>([Sum; N]);
+
+/// The time of a label; no time: no label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
+#[repr(C)]
+struct Sum {
+    label: u32,
+    time: f32,
 }
 
 impl<const N: usize> Default for Tally<N> {
     fn default() -> Tally<N> {
-        Tally {
-            labels: [0; N],
-            times: [0.0; N],
-        }
+        Tally([Sum::default(); N])
     }
 }
 
@@ -25,25 +30,25 @@ impl<const N: usize> Tally<N> {
     #[inline]
     pub(crate) fn of(label: u32, time: f32) -> Tally<N> {
         let mut tally = Tally::default();
-        (tally.labels[0], tally.times[0]) = (label, time);
+        tally.0[0] = Sum { label, time };
         tally
     }
 
     /// Returns the tally with a part of each time, from 0 to 1.
     #[inline]
     pub(crate) fn scaled(self, part: f32) -> Tally<N> {
-        Tally {
-            times: self.times.map(|time| time * part),
-            ..self
-        }
+        Tally(self.0.map(|sum| Sum {
+            time: sum.time * part,
+            ..sum
+        }))
     }
 
     /// Adds the labels of another tally.
     #[inline]
     pub(crate) fn add_all(&mut self, other: &Tally<N>) {
-        for (&label, &time) in other.labels.iter().zip(&other.times) {
-            if time > 0.0 {
-                self.add(label, time);
+        for sum in &other.0 {
+            if sum.time > 0.0 {
+                self.add(sum.label, sum.time);
             }
         }
     }
@@ -51,48 +56,47 @@ impl<const N: usize> Tally<N> {
     /// Adds the time of a label.
     #[inline]
     pub(crate) fn add(&mut self, label: u32, time: f32) {
-        if self.labels[0] == label {
-            self.times[0] += time;
+        if self.0[0].label == label {
+            self.0[0].time += time;
             return;
         }
-        for (own, sum) in self.labels.iter().zip(&mut self.times) {
-            if *own == label && *sum > 0.0 {
-                *sum += time;
-                return;
-            }
+        let own = |sum: &&mut Sum| sum.label == label && sum.time > 0.0;
+        if let Some(sum) = self.0.iter_mut().find(own) {
+            sum.time += time;
+            return;
         }
         let (mut least, mut at) = (f32::INFINITY, 0);
-        for (place, &sum) in self.times.iter().enumerate() {
-            if sum < least {
-                (least, at) = (sum, place);
+        for (place, sum) in self.0.iter().enumerate() {
+            if sum.time < least {
+                (least, at) = (sum.time, place);
             }
         }
         if least <= 0.0 {
-            (self.labels[at], self.times[at]) = (label, time);
+            self.0[at] = Sum { label, time };
             return;
         }
         let taken = least.min(time);
-        for sum in &mut self.times {
-            *sum -= taken;
+        for sum in &mut self.0 {
+            sum.time -= taken;
         }
         if time > taken {
-            (self.labels[at], self.times[at]) = (label, time - taken);
+            let time = time - taken;
+            self.0[at] = Sum { label, time };
         }
     }
 
     /// Returns the labels with their times in ns.
     #[inline]
     pub(crate) fn all(&self) -> impl Iterator<Item = (u32, f32)> {
-        let all = self.labels.into_iter().zip(self.times);
+        let all = self.0.into_iter().map(|sum| (sum.label, sum.time));
         all.filter(|(_, time)| *time > 0.0)
     }
 
     /// Returns the two labels with the largest sums, with these in ns. The first is that of [`Tally::most`].
     #[inline]
     pub(crate) fn first_two(&self) -> [(u32, f32); 2] {
-        let mut two = [(self.labels[0], self.times[0]), (0, 0.0)];
-        let others = self.labels.iter().zip(&self.times).skip(1);
-        for (&label, &time) in others {
+        let mut two = [(self.0[0].label, self.0[0].time), (0, 0.0)];
+        for &Sum { label, time } in self.0.iter().skip(1) {
             if time > two[0].1 {
                 two = [(label, time), two[0]];
             } else if time > two[1].1 {
@@ -105,13 +109,13 @@ impl<const N: usize> Tally<N> {
     /// Returns the label with the largest sum, the first of several.
     #[inline]
     pub(crate) fn most(&self) -> u32 {
-        let (mut best, mut most) = (self.labels[0], self.times[0]);
-        for (&label, &time) in self.labels.iter().zip(&self.times) {
-            if time > most {
-                (best, most) = (label, time);
+        let mut best = self.0[0];
+        for &sum in &self.0 {
+            if sum.time > best.time {
+                best = sum;
             }
         }
-        best
+        best.label
     }
 }
 

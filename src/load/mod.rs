@@ -11,6 +11,7 @@ pub mod growing;
 mod guard;
 mod joined;
 mod loaded;
+pub(crate) mod model;
 pub mod opened;
 mod parts;
 pub mod placing;
@@ -113,10 +114,16 @@ fn load_opened(
     let stream = Arc::clone(&recording.stream);
     job.add_total(stream.parts().iter().map(|part| part.size_bytes).sum());
 
-    let coarse = coarse_trace(&recording);
+    let label = model::label(sources, paths, reading);
+    let model = label.and_then(model::find);
+    let begins_with = match &model {
+        // It takes the place of the coarse trace.
+        Some(_) => IndexedTrace::default(),
+        None => coarse_trace(&recording),
+    };
     let mut state = LoadedTrace {
-        trace: Arc::new(coarse.trace),
-        index: Arc::new(coarse.index),
+        trace: Arc::new(begins_with.trace),
+        index: Arc::new(begins_with.index),
         reader: recording.events,
         report: recording.report,
         part_count: stream.parts().len() as u32,
@@ -139,6 +146,9 @@ fn load_opened(
         opened: still_read(sources),
         without_plots: None,
     };
+    if let Some(model) = model {
+        return reopen(state, model, &stream, begun, job, listener).map_err(fail);
+    }
     if let Some(publish) = &mut listener {
         publish(state.clone());
     }
@@ -184,10 +194,44 @@ fn load_opened(
     let inside: Vec<Inside> = in_files.cloned().chain(inside).collect();
     if !inside.is_empty() {
         state = with_inside(state, inside, job)?;
+    } else if let Some(label) = label {
+        model::keep(label, &state);
     }
     if let Some(publish) = &mut listener {
         publish(state.clone());
     }
+    Ok(state)
+}
+
+/// Completes the `state` of a recording whose columns are known from a model file.
+///
+/// # Errors
+/// If there is not enough memory, or the job was cancelled.
+fn reopen(
+    mut state: LoadedTrace,
+    model: model::Model,
+    stream: &Arc<dyn AnyStream>,
+    begun: Instant,
+    job: &Job,
+    listener: Option<&mut dyn FnMut(LoadedTrace)>,
+) -> Result<LoadedTrace, ReadError> {
+    state.trace = Arc::new(model.trace);
+    state.index = Arc::new(model.index);
+    state.part_count = model.part_count;
+    state.id = state.id.next_generation();
+    if let Some(publish) = listener {
+        // The timeline is complete; lists of events follow when the reader can decode them.
+        publish(state.clone());
+        stream.prepare(job)?;
+        state.is_complete = true;
+        state.timings.full = begun.elapsed();
+        publish(state.clone());
+        return Ok(state);
+    }
+    let reopened = model::Reopened::new(state.reader, Arc::clone(stream));
+    state.reader = Arc::new(reopened);
+    state.is_complete = true;
+    state.timings.full = begun.elapsed();
     Ok(state)
 }
 
@@ -301,7 +345,7 @@ pub fn open_head(path: &Path, reading: Reading, job: &Job) -> Result<OpenedHead,
     };
     let has_more = source.inside.into_iter().any(|inside| {
         let other = detected.open(inside.input, job);
-        other.is_ok_and(|other| !other.coarse.density.is_empty())
+        other.is_ok_and(|other| !other.stream.coarse().density.is_empty())
     });
     Ok(OpenedHead {
         recording,
@@ -313,7 +357,7 @@ pub fn open_head(path: &Path, reading: Reading, job: &Job) -> Result<OpenedHead,
 
 /// Returns the span and density of the trace, before its events are read.
 fn coarse_trace(recording: &Recording) -> IndexedTrace {
-    let coarse = &recording.coarse;
+    let coarse = recording.stream.coarse();
     let mut cpus: Vec<u32> = (recording.lanes.iter())
         .filter_map(|lane| lane.cpu)
         .collect();

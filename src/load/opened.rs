@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::base::system::files::{ChangeTime, status_changed};
+use crate::base::fingerprint::Fingerprint;
+use crate::base::system::files::{ChangeTime, FileId, file_id, status_changed};
 
 use rustc_hash::FxHasher;
 
@@ -68,6 +69,39 @@ impl fmt::Display for Change {
                 "the file grew while it was open: its first {opened_bytes} bytes of {now_bytes} were used"
             ),
         }
+    }
+}
+
+/// Which file was opened, and what its contents were then.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Identity {
+    id: FileId,
+    length: u64,
+    modified: SystemTime,
+    status_changed: ChangeTime,
+    samples: u64,
+}
+
+impl Identity {
+    /// Returns the identity of a file; `None` if the system does not tell it. `metadata` must have been read before
+    /// `bytes`.
+    pub(super) fn of(metadata: &Metadata, bytes: &[u8]) -> Option<Identity> {
+        Some(Identity {
+            id: file_id(metadata)?,
+            length: metadata.len(),
+            modified: metadata.modified().ok()?,
+            status_changed: status_changed(metadata)?,
+            samples: samples(bytes),
+        })
+    }
+
+    /// Adds all of it to a fingerprint.
+    pub(super) fn add_to(&self, print: &mut Fingerprint) {
+        let since_1970 = self.modified.duration_since(SystemTime::UNIX_EPOCH);
+        for number in [self.id.device, self.id.inode, self.length, self.samples] {
+            print.add(&number.to_le_bytes());
+        }
+        print.add_text(&format!("{since_1970:?} {:?}", self.status_changed));
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::detection::{HEAD_BYTES, detect};
 use super::guard::GuardedMap;
-use super::opened::OpenedFile;
+use super::opened::{Identity, OpenedFile};
 use super::reading::Reading;
 use super::stream::{Stream, io_error, read_file, read_stream};
 use crate::base::{Job, Problem, ReadError};
@@ -31,6 +31,8 @@ pub struct Source {
     pub inside: Vec<Inside>,
     /// Reports changes of the file; `None` if the bytes do not come from an open file.
     pub opened: Option<Arc<OpenedFile>>,
+    /// Which file it is; `None` if the bytes do not come from a file that can be opened again.
+    pub(super) identity: Option<Identity>,
     /// Whether the bytes are still read from the file after it was opened.
     pub is_mapped: bool,
 }
@@ -66,14 +68,20 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
     }
     let mut file = File::open(path).map_err(|error| io_error(&error))?;
     if !is_mappable(&metadata) {
-        let stream = match metadata.is_file() {
-            // It has an end: what it unpacks to is read whole or not at all.
-            true => read_file(&mut file, reading, job)?,
-            false => read_stream(&mut file, reading, job)?,
-        };
-        return in_memory(stream, &file_name, job);
+        if !metadata.is_file() {
+            let stream = read_stream(&mut file, reading, job)?;
+            return in_memory(stream, &file_name, job);
+        }
+        // It has an end: what it unpacks to is read whole or not at all.
+        let stream = read_file(&mut file, reading, job)?;
+        let identity = Identity::of(&metadata, &stream.bytes);
+        return Ok(Source {
+            identity,
+            ..in_memory(stream, &file_name, job)?
+        });
     }
     let map = Arc::new(GuardedMap::new(&file).map_err(|error| io_error(&error))?);
+    let identity = Identity::of(&metadata, map.bytes());
     let opened = OpenedFile::new(path, file, &metadata, Arc::clone(&map));
     let mapped = Input::new(Arc::new(Mapped(map)), file_name);
     let plain = unwrapped(mapped, job)?;
@@ -83,6 +91,7 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
         stopped: plain.stopped,
         inside: plain.inside,
         opened: Some(Arc::new(opened)),
+        identity,
         is_mapped: plain.is_as_given,
     })
 }
@@ -113,6 +122,7 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
         stopped: stream.stopped.or(plain.stopped),
         inside: plain.inside,
         opened: None,
+        identity: None,
         is_mapped: false,
     })
 }

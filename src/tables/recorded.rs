@@ -259,7 +259,7 @@ pub(crate) fn diagnostic_rows(count: usize) -> impl RowSource {
         };
         cells.extend([
             severity.into(),
-            row.code.into(),
+            row.code.as_ref().into(),
             row.count.into(),
             row.places.first().map(ToString::to_string).into(),
             row.message.as_str().into(),

@@ -1,15 +1,17 @@
 //! Counter tracks and their samples: a value is valid from its sample to the next.
 
 use super::entities::{CpuId, ProcessId, ThreadId};
+use crate::base::column::Column;
 use crate::base::{StringId, TimeSpan, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Row number of a counter track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CounterTrackId(pub u32);
 
 /// One counter: a series of samples.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterTrack {
     /// Name of the counter, shown at the left.
     pub name: StringId,
@@ -22,7 +24,7 @@ pub struct CounterTrack {
 }
 
 /// The owner of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum CounterScope {
     /// The whole machine.
     Global,
@@ -35,16 +37,16 @@ pub enum CounterScope {
 }
 
 /// All counter tracks, and the columns of their samples.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Counters {
     /// The tracks.
     pub tracks: Vec<CounterTrack>,
     /// Time of each sample, in ns.
-    pub times: Vec<i64>,
+    pub times: Column<i64>,
     /// Value of each sample.
-    pub values: Vec<f64>,
+    pub values: Column<f64>,
     /// Id of each sample's event.
-    pub events: Vec<u32>,
+    pub events: Column<u32>,
 }
 
 impl Counters {
@@ -71,9 +73,9 @@ impl Counters {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.times.capacity() * 8
-            + self.values.capacity() * 8
-            + self.events.capacity() * 4
-            + self.tracks.capacity() * size_of::<CounterTrack>()) as u64
+        self.times.memory_bytes()
+            + self.values.memory_bytes()
+            + self.events.memory_bytes()
+            + (self.tracks.capacity() * size_of::<CounterTrack>()) as u64
     }
 }

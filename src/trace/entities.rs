@@ -1,5 +1,6 @@
 //! Threads, processes and CPUs: each row is a single thread, process or CPU, even if the system reused its number.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::segments::EventId;
@@ -9,7 +10,9 @@ use crate::event::{ForkSort, ThreadKey};
 use rustc_hash::FxHashMap;
 
 /// Row number of a thread in [`Trace::threads`](super::Trace::threads).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ThreadId(pub u32);
 
 impl ThreadId {
@@ -22,22 +25,26 @@ impl Sparse for ThreadId {
 }
 
 /// Row number of a process in [`Trace::processes`](super::Trace::processes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct ProcessId(pub u32);
 
 /// Index of a CPU in [`Trace::cpus`](super::Trace::cpus) (not its number, which may have holes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct CpuId(pub u32);
 
 /// A processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// The CPU's number in the system.
     pub number: u32,
 }
 
 /// One life of a thread (task).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thread {
     /// The thread's number in the system (tid).
     pub tid: u64,
@@ -58,7 +65,7 @@ pub struct Thread {
 }
 
 /// The times of the first and the last event of a thread or process; equal if it has one event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenTimes {
     /// The first time.
     pub first: Timestamp,
@@ -98,7 +105,7 @@ impl Thread {
 }
 
 /// One life of a process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// The process's number in the system (pid).
     pub pid: u64,
@@ -175,7 +182,7 @@ impl Process {
 }
 
 /// A program that a process ran, from an exec to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramImage {
     /// Time of the exec.
     pub start: Timestamp,
@@ -190,7 +197,7 @@ pub struct ProgramImage {
 }
 
 /// Maps a thread key and a time to a thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ThreadMap {
     /// Thread ids indexed by key; `MANY` if the key was reused; `ABSENT` if unknown.
     dense: Vec<u32>,

@@ -3,6 +3,7 @@
 //! An [`EventId`] numbers events segment by segment, so it needs 4 bytes and no table. The time order over all lanes is
 //! not stored: the n-th event is found by a search over the orders of the lanes.
 
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use crate::event::KindId;
 use crate::event::columns::EventBlock;
 
 /// All events of a trace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Events {
     segments: Vec<Segment>,
     /// Lists of segments that follow each other in time; the events of a chain are in time order.

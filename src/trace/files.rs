@@ -5,9 +5,10 @@ use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
 use crate::event::FileOp;
 pub(crate) use crate::event::keys::OpenPaths;
+use serde::{Deserialize, Serialize};
 
 /// One operation on a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileUse {
     /// Time on the trace's clock.
     pub time: Timestamp,
@@ -30,7 +31,7 @@ pub struct FileUse {
 }
 
 /// All operations on files, sorted by time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Files {
     /// The operations.
     pub rows: Vec<FileUse>,

@@ -5,13 +5,14 @@ use super::segments::EventId;
 use super::slices::SliceId;
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::{FlowKind, FlowOp};
+use serde::{Deserialize, Serialize};
 
 /// Row number of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FlowId(pub u32);
 
 /// One arrow of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
     /// The file's id of the flow that the arrow belongs to.
     pub key: u64,
@@ -34,7 +35,7 @@ impl Flow {
 }
 
 /// One end of an arrow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowPoint {
     /// Time on the trace's clock.
     pub time: Timestamp,
@@ -47,7 +48,7 @@ pub struct FlowPoint {
 }
 
 /// A flow event that makes no arrow: it has no counterpart, or no slice around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoneFlow {
     /// The event.
     pub event: EventId,
@@ -58,7 +59,7 @@ pub struct LoneFlow {
 }
 
 /// All arrows, sorted by start time, and the arrows that touch each slice.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Flows {
     /// The arrows, sorted by start time.
     pub rows: Vec<Flow>,

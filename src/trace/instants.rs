@@ -1,6 +1,7 @@
 //! Instants: points on tracks, 1 or 2 bytes each where neighbours are close in the file (see `packed`). Only the event
 //! is stored; everything else is read from the event.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::packed::Packed;
@@ -11,7 +12,7 @@ use super::segments::EventId;
 pub struct InstantId(pub u32);
 
 /// The column of all instants, sorted by track, then time; a track has its range of rows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Instants {
     /// The event of each instant.
     pub events: Packed<u32>,
@@ -45,6 +46,6 @@ impl Instants {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.events.memory_bytes() as u64
+        self.events.memory_bytes()
     }
 }

@@ -3,9 +3,10 @@
 use super::entities::ThreadId;
 use super::segments::EventId;
 use crate::base::{StringId, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// One log message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Log {
     /// Time on the trace's clock.
     pub time: Timestamp,
@@ -20,7 +21,7 @@ pub struct Log {
 }
 
 /// All log messages, sorted by time.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Logs {
     /// The messages.
     pub rows: Vec<Log>,

@@ -55,11 +55,12 @@ use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
 use crate::event::{EventKind, Gap, KindId, TraceInfo};
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// All contents of one file, or of several files on one axis.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Trace {
     /// The information that the file contains about itself.
     pub info: TraceInfo,
@@ -86,6 +87,7 @@ pub struct Trace {
     /// Counter tracks and their samples.
     pub counters: Counters,
     /// The plots that the user made: the last counter tracks are theirs.
+    #[serde(skip)]
     pub plots: Vec<Plot>,
     /// Flows between slices.
     pub flows: Shared<Flows>,
@@ -100,6 +102,7 @@ pub struct Trace {
     /// Where the recorder lost events; sorted by file, then start.
     pub gaps: Vec<Gap>,
     /// The files that share this trace's axis; empty where there is one file only.
+    #[serde(skip)]
     pub sources: Vec<Source>,
     /// Diagnostics of reading and assembling.
     pub diagnostics: Diagnostics,

@@ -7,11 +7,14 @@
 //! A value is found in constant time: its bits are within the 8 bytes from a byte boundary, as widths are at most 57
 //! bits, or 64.
 
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::base::column::Column;
 use crate::base::maybe::Sparse;
 use crate::base::{Maybe, order};
 
@@ -68,10 +71,11 @@ impl<T: Number + Sparse> Number for Maybe<T> {
 }
 
 /// A packed column; the module's text shows its layout.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
 pub struct Packed<T> {
-    blocks: Vec<Block>,
-    bits: Vec<u8>,
+    blocks: Column<Block>,
+    bits: Column<u8>,
     count: usize,
     of: PhantomData<T>,
 }
@@ -79,20 +83,22 @@ pub struct Packed<T> {
 impl<T> Default for Packed<T> {
     fn default() -> Packed<T> {
         Packed {
-            blocks: Vec::new(),
-            bits: Vec::new(),
+            blocks: Column::default(),
+            bits: Column::default(),
             count: 0,
             of: PhantomData,
         }
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 struct Block {
     least: i64,
     /// Offset of the block's first byte, in units of [`BYTES_A_BIT`] bytes.
     at: u32,
     width: u8,
+    unused: [u8; 3],
 }
 
 impl Block {
@@ -111,6 +117,7 @@ impl Block {
             least,
             at: 0,
             width: width as u8,
+            unused: [0; 3],
         }
     }
 
@@ -175,8 +182,8 @@ impl<T: Number> Packed<T> {
                 }
             });
         Packed {
-            blocks,
-            bits,
+            blocks: blocks.into(),
+            bits: bits.into(),
             count: values.len(),
             of: PhantomData,
         }
@@ -240,8 +247,8 @@ impl<T: Number> Packed<T> {
 
     /// Allocated heap memory in bytes.
     #[must_use]
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.blocks.capacity() * size_of::<Block>() + self.bits.capacity()
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.blocks.memory_bytes() + self.bits.memory_bytes()
     }
 }
 
@@ -275,7 +282,7 @@ mod tests {
     fn near_values_take_few_bits_and_are_searched_as_slices_are() {
         let values: Vec<u32> = (0..100_000).map(|i| i / 3 * 4).collect();
         let packed = Packed::new(&values);
-        assert!(packed.memory_bytes() < values.len() * 5 / 4);
+        assert!(packed.memory_bytes() < values.len() as u64 * 5 / 4);
         assert!(packed.iter().eq(values.iter().copied()));
         for (from, until, value) in [
             (0, 100_000, 77),

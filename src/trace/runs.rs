@@ -3,8 +3,10 @@
 use super::entities::{CpuId, ThreadId};
 use super::overlap::{contains, overlapping};
 use super::segments::EventId;
+use crate::base::column::Column;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::ThreadState;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Row number of a run.
@@ -12,27 +14,28 @@ use std::ops::Range;
 pub struct RunId(pub u32);
 
 /// The columns of all runs, sorted by CPU, then start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Runs {
     /// First nanosecond.
-    pub starts: Vec<i64>,
+    pub starts: Column<i64>,
     /// First nanosecond after; none if it was still running at the trace's end.
-    pub ends: Vec<Maybe<i64>>,
+    pub ends: Column<Maybe<i64>>,
     /// The thread that ran.
-    pub threads: Vec<u32>,
+    pub threads: Column<u32>,
     /// The thread's priority (the kernel's scale, or a weight in FXT).
-    pub priorities: Vec<i32>,
+    pub priorities: Column<i32>,
     /// The thread's state after the run.
+    #[serde(with = "crate::base::column::checked")]
     pub end_states: Vec<ThreadState>,
     /// The switch that started the run; none if it started before the trace. Use [`Runs::event`].
-    pub events: Vec<Maybe<u32>>,
+    pub events: Column<Maybe<u32>>,
     /// Rows that are only partly known, ascending: open at the end of their file, if several files share one axis, or
     /// cut by an export. They lasted at least as long as they are drawn.
     pub partial: Vec<u32>,
     /// The runs of each CPU, by [`CpuId`].
     pub of_cpu: Vec<Range<u32>>,
     /// All runs sorted by thread, then start.
-    pub by_thread: Vec<u32>,
+    pub by_thread: Column<u32>,
     /// The range of `by_thread` of each thread, by [`ThreadId`].
     pub of_thread: Vec<Range<u32>>,
 }
@@ -71,14 +74,14 @@ impl Runs {
         self.starts.is_empty()
     }
 
-    /// Moves the rows of another CPU to the end of these rows.
-    pub(crate) fn append(&mut self, other: &mut Runs) {
-        self.starts.append(&mut other.starts);
-        self.ends.append(&mut other.ends);
-        self.threads.append(&mut other.threads);
-        self.priorities.append(&mut other.priorities);
-        self.end_states.append(&mut other.end_states);
-        self.events.append(&mut other.events);
+    /// Adds the rows of another CPU after these rows.
+    pub(crate) fn append(&mut self, other: &Runs) {
+        self.starts.extend_from_slice(&other.starts);
+        self.ends.extend_from_slice(&other.ends);
+        self.threads.extend_from_slice(&other.threads);
+        self.priorities.extend_from_slice(&other.priorities);
+        self.end_states.extend_from_slice(&other.end_states);
+        self.events.extend_from_slice(&other.events);
     }
 
     /// Moves the empty ranges of CPUs without runs to their places, so that the ranges of all CPUs are in order.
@@ -169,13 +172,15 @@ impl Runs {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.starts.capacity() * 8
-            + self.ends.capacity() * 8
-            + self.threads.capacity() * 4
-            + self.priorities.capacity() * 4
-            + self.end_states.capacity()
-            + self.events.capacity() * 4
-            + (self.by_thread.capacity() + self.partial.capacity()) * 4
-            + self.of_thread.capacity() * 8) as u64
+        let lists = self.end_states.capacity()
+            + self.partial.capacity() * 4
+            + self.of_thread.capacity() * 8;
+        self.starts.memory_bytes()
+            + self.ends.memory_bytes()
+            + self.threads.memory_bytes()
+            + self.priorities.memory_bytes()
+            + self.events.memory_bytes()
+            + self.by_thread.memory_bytes()
+            + lists as u64
     }
 }

@@ -1,5 +1,6 @@
 //! The events of one part as the trace keeps them: the columns that its reader made, converted when they are read.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use super::entities::ThreadMap;
@@ -8,11 +9,11 @@ use crate::event::KindId;
 use crate::event::columns::{EventColumns, EventRow};
 
 /// Id of an event in one `Trace`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EventId(pub u32);
 
 /// The events of one part of the file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Segment {
     /// Index of the part in the reader's parts.
     pub part: u32,
@@ -23,6 +24,7 @@ pub struct Segment {
     /// Id of the segment's first event.
     pub first: u32,
     /// Converts the columns' times, kinds and keys to the trace's, if several files share one axis.
+    #[serde(skip)]
     pub origin: Option<Arc<Origin>>,
     /// Event times are multiples of this number of ns, if it is above 1. The rest of the columns' times only keeps the
     /// file's order among events of one time.

@@ -2,11 +2,13 @@
 //!
 //! A trace with more counters (the user's plots) is another trace with the same slices, runs and events.
 
+use serde::{Deserialize, Serialize};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// A shared table, which dereferences to the table. Mutable access copies the table if it is shared.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Clone for Shared<T> {

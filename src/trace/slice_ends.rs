@@ -4,6 +4,8 @@
 //! are in a list sorted by row. If more than an eighth of all rows did not fit, all values are stored in full.
 
 use crate::base::Maybe;
+use crate::base::column::Column;
+use serde::{Deserialize, Serialize};
 
 /// Value in `lengths`: the end is in the list.
 const LONG: u32 = u32::MAX;
@@ -45,11 +47,11 @@ pub(crate) fn step_code(begin: u32, finish: Maybe<u32>) -> Option<u16> {
 }
 
 /// The ends of slices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Ends {
-    lengths: Vec<u32>,
+    lengths: Column<u32>,
     long: Exceptions<Maybe<i64>>,
-    full: Vec<Maybe<i64>>,
+    full: Column<Maybe<i64>>,
 }
 
 impl Ends {
@@ -58,14 +60,14 @@ impl Ends {
     #[must_use]
     pub fn new(lengths: Vec<u32>, long: Exceptions<Maybe<i64>>, starts: &[i64]) -> Ends {
         let mut ends = Ends {
-            lengths,
+            lengths: lengths.into(),
             long,
-            full: Vec::new(),
+            full: Column::default(),
         };
         if !is_narrow(ends.long.len(), ends.lengths.len()) {
             let rows = starts.iter().enumerate();
             ends.full = rows.map(|(row, &start)| ends.get(row, start)).collect();
-            (ends.lengths, ends.long) = (Vec::new(), Vec::new());
+            (ends.lengths, ends.long) = Default::default();
         }
         ends.long.shrink_to_fit();
         ends
@@ -84,17 +86,17 @@ impl Ends {
 
     /// Allocated heap memory in bytes.
     #[must_use]
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.lengths.capacity() * 4 + self.long.capacity() * 16 + self.full.capacity() * 8
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.lengths.memory_bytes() + (self.long.capacity() * 16) as u64 + self.full.memory_bytes()
     }
 }
 
 /// The events that end slices.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Finishes {
-    steps: Vec<u16>,
+    steps: Column<u16>,
     far: Exceptions<Maybe<u32>>,
-    full: Vec<Maybe<u32>>,
+    full: Column<Maybe<u32>>,
 }
 
 impl Finishes {
@@ -103,14 +105,14 @@ impl Finishes {
     #[must_use]
     pub fn new(steps: Vec<u16>, far: Exceptions<Maybe<u32>>, begins: &[u32]) -> Finishes {
         let mut finishes = Finishes {
-            steps,
+            steps: steps.into(),
             far,
-            full: Vec::new(),
+            full: Column::default(),
         };
         if !is_narrow(finishes.far.len(), finishes.steps.len()) {
             let rows = begins.iter().enumerate();
             finishes.full = rows.map(|(row, &begin)| finishes.get(row, begin)).collect();
-            (finishes.steps, finishes.far) = (Vec::new(), Vec::new());
+            (finishes.steps, finishes.far) = Default::default();
         }
         finishes.far.shrink_to_fit();
         finishes
@@ -131,8 +133,8 @@ impl Finishes {
 
     /// Allocated heap memory in bytes.
     #[must_use]
-    pub(crate) fn memory_bytes(&self) -> usize {
-        self.steps.capacity() * 2 + self.far.capacity() * 8 + self.full.capacity() * 4
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.steps.memory_bytes() + (self.far.capacity() * 8) as u64 + self.full.memory_bytes()
     }
 }
 
@@ -245,7 +247,7 @@ mod tests {
                 assert_eq!(finishes.get(row, begin), finish, "{row}");
             }
             // Even with many exceptions, the memory is at most that of the plain values.
-            assert!(ends.memory_bytes() <= rows.len() * 8 + 16);
+            assert!(ends.memory_bytes() <= rows.len() as u64 * 8 + 16);
         }
         let (ends, finishes) = columns(&plain);
         assert_eq!((ends.memory_bytes(), finishes.memory_bytes()), (320, 160));

@@ -12,14 +12,17 @@ use crate::base::streaks::{Follows, Streaks};
 use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp, order};
 use crate::event::SliceKind;
 use crate::event::family::Family;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Row number of a slice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SliceId(pub u32);
 
 /// Row number of a name with its category.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct LabelId(pub u32);
 
 impl Follows for LabelId {
@@ -30,7 +33,7 @@ impl Follows for LabelId {
 }
 
 /// Name and category of slices; many slices share one label.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SliceLabel {
     /// The name.
     pub name: StringId,
@@ -53,7 +56,7 @@ impl Follows for SliceLabel {
 }
 
 /// The columns of all slices. Use [`Slices::get`] for one slice, the columns for iteration.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Slices {
     /// First nanosecond.
     pub starts: Packed<i64>,
@@ -83,7 +86,7 @@ pub struct Slices {
 }
 
 /// One row of a track.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SliceRow {
     /// The track that the row belongs to.
     pub track: TrackId,
@@ -421,15 +424,16 @@ impl Slices {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.starts.memory_bytes()
+        let lists = (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
+            + self.measured.capacity() * 16
+            + self.rows.capacity() * size_of::<SliceRow>();
+        self.starts.memory_bytes()
             + self.ends.memory_bytes()
             + self.label_ids.memory_bytes()
             + self.parents.memory_bytes()
             + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
-            + (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
-            + self.measured.capacity() * 16
-            + self.labels.memory_bytes() as usize
-            + self.rows.capacity() * size_of::<SliceRow>()) as u64
+            + self.labels.memory_bytes()
+            + lists as u64
     }
 }

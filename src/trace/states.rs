@@ -3,9 +3,12 @@
 use super::entities::ThreadId;
 use super::overlap::{contains, overlapping};
 use super::segments::EventId;
+use crate::base::column::Column;
 use crate::base::{Maybe, StringId, TimeSpan, Timestamp};
 use crate::event::Interrupt;
 pub use crate::event::ThreadState;
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Row number of a state.
@@ -13,7 +16,8 @@ use std::ops::Range;
 pub struct StateId(pub u32);
 
 /// Flags of a state, in one byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable, Serialize, Deserialize)]
+#[repr(transparent)]
 pub struct StateNotes(u8);
 
 impl StateNotes {
@@ -54,21 +58,22 @@ impl StateNotes {
 }
 
 /// The columns of all states, sorted by thread, then start.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct States {
     /// First nanosecond.
-    pub starts: Vec<i64>,
+    pub starts: Column<i64>,
     /// First nanosecond after; none if it lasted to the trace's end.
-    pub ends: Vec<Maybe<i64>>,
+    pub ends: Column<Maybe<i64>>,
     /// The state.
+    #[serde(with = "crate::base::column::checked")]
     pub states: Vec<ThreadState>,
     /// For a running state: the CPU's index. After a wakeup: the [`ThreadId`] of the waker, or of the interrupted
     /// thread if the wakeup happened in an interrupt. Else none.
-    pub partners: Vec<Maybe<u32>>,
+    pub partners: Column<Maybe<u32>>,
     /// Further facts about each state.
-    pub notes: Vec<StateNotes>,
+    pub notes: Column<StateNotes>,
     /// The event that started the state.
-    pub events: Vec<Maybe<u32>>,
+    pub events: Column<Maybe<u32>>,
     /// Rows that are only partly known, ascending: open at the end of their file, if several files share one axis, or
     /// cut by an export. They lasted at least as long as they are drawn.
     pub partial: Vec<u32>,
@@ -244,12 +249,13 @@ impl States {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.starts.capacity() * 8
-            + self.ends.capacity() * 8
-            + self.states.capacity()
-            + self.partners.capacity() * 4
-            + self.notes.capacity()
-            + (self.events.capacity() + self.partial.capacity()) * 4
-            + self.of_thread.capacity() * 8) as u64
+        let lists =
+            self.states.capacity() + self.partial.capacity() * 4 + self.of_thread.capacity() * 8;
+        self.starts.memory_bytes()
+            + self.ends.memory_bytes()
+            + self.partners.memory_bytes()
+            + self.notes.memory_bytes()
+            + self.events.memory_bytes()
+            + lists as u64
     }
 }

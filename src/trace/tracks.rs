@@ -2,14 +2,15 @@
 
 use super::entities::{CpuId, ProcessId, ThreadId};
 use crate::base::StringId;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Row number of a track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct TrackId(pub u32);
 
 /// A track.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Track {
     /// The owner of the track.
     pub kind: TrackKind,
@@ -22,7 +23,7 @@ pub struct Track {
 }
 
 /// The owner of a track.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum TrackKind {
     /// A CPU: interrupts, softirqs, timers, whichever thread ran.
     Cpu(CpuId),

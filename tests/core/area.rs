@@ -416,9 +416,9 @@ fn counters_are_weighted_by_time() {
         span: TimeSpan::new(Timestamp(0), Timestamp(100)),
         ..Trace::default()
     };
-    trace.counters.times = vec![10, 20, 60];
-    trace.counters.values = vec![1.0, 5.0, 2.0];
-    trace.counters.events = vec![0; 3];
+    trace.counters.times = vec![10, 20, 60].into();
+    trace.counters.values = vec![1.0, 5.0, 2.0].into();
+    trace.counters.events = vec![0; 3].into();
     trace.counters.tracks = vec![threadline::trace::CounterTrack {
         name: threadline::base::StringId::EMPTY,
         scope: threadline::trace::counters::CounterScope::Cpu(CpuId(0)),

@@ -18,8 +18,13 @@ fn process(trace: &Trace, pid: u64) -> (ProcessId, &Process) {
     (ProcessId(at as u32), &trace.processes[at])
 }
 
-fn codes(trace: &Trace) -> Vec<&'static str> {
-    trace.diagnostics.rows().iter().map(|it| it.code).collect()
+fn codes(trace: &Trace) -> Vec<&str> {
+    trace
+        .diagnostics
+        .rows()
+        .iter()
+        .map(|it| &*it.code)
+        .collect()
 }
 
 fn one_program() -> Recorder {

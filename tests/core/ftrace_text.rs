@@ -504,7 +504,7 @@ fn probes_are_told_by_their_form_whatever_they_are_called() {
         .diagnostics
         .rows()
         .iter()
-        .map(|row| row.code)
+        .map(|row| &*row.code)
         .collect();
     assert!(codes.is_empty(), "{codes:?}");
     assert_eq!(slices(&text), ["69000001000 2000 0 do_sys_open 96 sh"]);

@@ -327,7 +327,7 @@ fn a_header_of_size_zero_is_reported() {
     let diagnostics = &opened.whole.diagnostics;
     let row = &diagnostics.rows()[0];
     assert_eq!(
-        (row.code, row.severity),
+        (&*row.code, row.severity),
         ("record_size_zero", Severity::Error)
     );
     assert_eq!(row.places, vec![Location::Byte(8)]);
@@ -361,7 +361,7 @@ fn damage_is_noted_and_what_is_whole_is_shown() {
     assert_eq!(cut.completes(), goods[..1]);
     let diagnostics = &cut.whole.diagnostics;
     let row = &diagnostics.rows()[0];
-    assert_eq!((row.code, row.count), ("cut_record", 1));
+    assert_eq!((&*row.code, row.count), ("cut_record", 1));
     assert_eq!(row.places, vec![Location::Byte(176)]);
 
     let unknown = open_sample("bad_unknown_records.fxt");

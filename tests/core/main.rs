@@ -42,6 +42,7 @@ mod kernel_calls;
 mod kernel_pairs;
 mod measured;
 mod model;
+mod model_files;
 mod mutate;
 mod mutate_tracedat;
 mod outputs;

@@ -762,7 +762,7 @@ fn a_leader_that_a_thread_took_over_runs_its_program() {
         .diagnostics
         .rows()
         .iter()
-        .map(|row| row.code)
+        .map(|row| &*row.code)
         .collect();
     assert!(!codes.contains(&"unmatched_end"), "{codes:?}");
 }

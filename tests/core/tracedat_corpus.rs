@@ -139,7 +139,7 @@ fn the_bulk_pass_agrees_with_the_walk_over_records() {
             .filter(|switch| switch.prev_state == ThreadState::Unknown)
             .count();
         assert_eq!(unknown, 0, "{name}");
-        let span = opened.recording.coarse.span;
+        let span = opened.recording.stream.coarse().span;
         for (time, _) in read {
             assert!(
                 span.start.0 <= time && time < span.end.0,

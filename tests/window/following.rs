@@ -244,7 +244,7 @@ fn a_binary_trace_that_comes_in_a_stream_is_whole_at_its_end() {
     assert_eq!(shown.slices.len(), whole.trace.slices.len());
     let codes = |trace: &threadline::trace::Trace| {
         let rows = trace.diagnostics.rows().iter();
-        rows.map(|row| row.code).collect::<Vec<_>>()
+        rows.map(|row| row.code.clone()).collect::<Vec<_>>()
     };
     assert_eq!(codes(&shown), codes(&whole.trace));
 }

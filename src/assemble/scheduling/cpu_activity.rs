@@ -78,7 +78,7 @@ pub(crate) fn runs_of_lines(recorded: &Recorded, thread_count: usize) -> Runs {
     runs.ends.reserve_exact(total);
     runs.threads.reserve_exact(total);
     runs.events.reserve_exact(total);
-    runs.priorities = vec![0; total];
+    runs.priorities = vec![0; total].into();
     runs.end_states = vec![ThreadState::Unknown; total];
     for list in done {
         let first = runs.starts.len() as u32;

@@ -365,7 +365,7 @@ pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
             list.sort_by_key(order);
         }
     }
-    runs.by_thread = by_thread;
+    runs.by_thread = by_thread.into();
 }
 
 #[cfg(test)]

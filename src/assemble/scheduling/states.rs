@@ -122,22 +122,22 @@ pub(super) fn build_states(
     }
     let total: usize = each.iter().map(|(_, it)| it.rows.len()).sum();
     let mut states = States {
-        starts: vec![0; total],
-        ends: vec![Maybe::NONE; total],
+        starts: vec![0; total].into(),
+        ends: vec![Maybe::NONE; total].into(),
         states: vec![ThreadState::Running; total],
-        partners: vec![Maybe::NONE; total],
-        notes: vec![StateNotes::default(); total],
-        events: vec![Maybe::NONE; total],
+        partners: vec![Maybe::NONE; total].into(),
+        notes: vec![StateNotes::default(); total].into(),
+        events: vec![Maybe::NONE; total].into(),
         partial: Vec::new(),
         of_thread: Vec::with_capacity(thread_count),
         woken_by: woken_by(&facts.stated),
     };
-    let mut starts = states.starts.as_mut_slice();
-    let mut ends = states.ends.as_mut_slice();
+    let mut starts = &mut *states.starts;
+    let mut ends = &mut *states.ends;
     let mut kinds = states.states.as_mut_slice();
-    let mut partners = states.partners.as_mut_slice();
-    let mut notes = states.notes.as_mut_slice();
-    let mut events = states.events.as_mut_slice();
+    let mut partners = &mut *states.partners;
+    let mut notes = &mut *states.notes;
+    let mut events = &mut *states.events;
     let mut jobs = Vec::with_capacity(each.len());
     let mut first = 0;
     for (thread, of_thread) in each {

@@ -4,17 +4,21 @@
 //! and hashes that are close to each other have a stretch of the table of their own.
 
 use super::StringId;
+use crate::base::column::Column;
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 
 /// Ids by hash.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Index {
     /// How many slots are taken.
     taken: usize,
-    slots: Vec<Slot>,
+    slots: Column<Slot>,
 }
 
 /// A slot. Comparing the hash first avoids most comparisons of bytes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
 pub(super) struct Slot {
     pub(super) hash: u32,
     /// String id + 1; 0: the slot is free.
@@ -89,7 +93,10 @@ pub(super) fn look_up(
 impl Index {
     /// Returns a table of these slots, of which so many are taken.
     pub(super) fn of(slots: Vec<Slot>, taken: usize) -> Index {
-        Index { taken, slots }
+        Index {
+            taken,
+            slots: slots.into(),
+        }
     }
 
     /// Returns an empty table.
@@ -156,6 +163,6 @@ impl Index {
 
     /// Allocated heap memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.slots.capacity() * size_of::<Slot>()) as u64
+        self.slots.memory_bytes()
     }
 }

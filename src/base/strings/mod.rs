@@ -5,6 +5,7 @@ mod index;
 mod texts;
 
 use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
 use std::hash::Hasher;
 
 use super::streaks::Follows;
@@ -12,7 +13,9 @@ use index::{Index, Slot, first_slot};
 use texts::Texts;
 
 /// The number of a string in one [`Strings`] table; 0 is always the empty string.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub struct StringId(pub u32);
 
 impl StringId {
@@ -29,7 +32,7 @@ impl Follows for StringId {
 
 /// A table of byte strings, which are distinct but for those that [`Strings::intern_first`] and [`Strings::absorb_all`]
 /// describe. Bytes need not be UTF-8: they are kept exactly, and shown through [`Strings::text`].
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Strings {
     /// The strings before those of `last`, in order of their ids.
     full: Vec<Texts>,
@@ -37,6 +40,7 @@ pub struct Strings {
     last: Texts,
     index: Index,
     /// Strings that [`Strings::intern_first`] added last, by hash; empty, or of [`RECENT`] slots.
+    #[serde(skip)]
     recent: Vec<Slot>,
 }
 

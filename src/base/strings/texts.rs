@@ -1,15 +1,17 @@
 //! Strings one after the other in one buffer, with ids that follow each other.
 
 use super::StringId;
+use crate::base::column::Column;
+use serde::{Deserialize, Serialize};
 
 /// Strings in order of their ids.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Texts {
     /// Id of the first string.
     pub(super) first: u32,
-    buffer: Vec<u8>,
+    buffer: Column<u8>,
     /// Where each string ends in the buffer.
-    ends: Vec<u32>,
+    ends: Column<u32>,
 }
 
 impl Texts {
@@ -79,6 +81,6 @@ impl Texts {
 
     /// Allocated heap memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        (self.buffer.capacity() + self.ends.capacity() * size_of::<u32>()) as u64
+        self.buffer.memory_bytes() + self.ends.memory_bytes()
     }
 }

@@ -29,6 +29,99 @@ pub(crate) fn status_changed(_metadata: &Metadata) -> Option<ChangeTime> {
     None
 }
 
+/// Identifies a file, whatever its path is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileId {
+    /// The number of the device.
+    pub device: u64,
+    /// The number of the file on the device.
+    pub inode: u64,
+}
+
+/// Returns what identifies the file.
+#[cfg(unix)]
+#[must_use]
+pub(crate) fn file_id(metadata: &Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some(FileId {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    })
+}
+
+/// Returns `None`: the system does not tell it in a stable interface.
+#[cfg(not(unix))]
+#[must_use]
+pub(crate) fn file_id(_metadata: &Metadata) -> Option<FileId> {
+    None
+}
+
+/// Makes an open file private: only its owner can read or write it, on systems with Unix permissions.
+///
+/// # Errors
+/// If the system refuses.
+pub(crate) fn make_file_private(file: &std::fs::File) -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        file.set_permissions(std::fs::Permissions::from_mode(0o600))
+    }
+    #[cfg(not(unix))]
+    {
+        let _inherits_rights = file;
+        Ok(())
+    }
+}
+
+/// Returns whether a file belongs to this user, and nobody else may write to it.
+#[cfg(target_os = "linux")]
+#[must_use]
+pub(crate) fn is_private(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.uid() == rustix::process::geteuid().as_raw() && metadata.mode() & 0o022 == 0
+}
+
+/// Returns `true`: the user's folders are private on other systems.
+#[cfg(not(target_os = "linux"))]
+#[must_use]
+pub(crate) fn is_private(_metadata: &Metadata) -> bool {
+    true
+}
+
+/// The size of a disk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DiskSpace {
+    /// All bytes.
+    pub total: u64,
+    /// Bytes that the user can still write.
+    pub free: u64,
+}
+
+/// Returns the size of the disk with this folder.
+///
+/// # Errors
+/// If the system cannot tell it.
+#[cfg(target_os = "linux")]
+pub(crate) fn disk_space(folder: &Path) -> std::io::Result<DiskSpace> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(DiskSpace {
+        total: disk.f_blocks.saturating_mul(disk.f_frsize),
+        free: disk.f_bavail.saturating_mul(disk.f_frsize),
+    })
+}
+
+/// Returns a size without limits: the standard library has no function for it.
+///
+/// # Errors
+/// None.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn disk_space(_folder: &Path) -> std::io::Result<DiskSpace> {
+    Ok(DiskSpace {
+        total: u64::MAX,
+        free: u64::MAX,
+    })
+}
+
 /// Returns the path with these bytes. On systems where paths are Unicode, invalid bytes are replaced.
 #[cfg(unix)]
 #[must_use]

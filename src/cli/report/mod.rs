@@ -349,7 +349,7 @@ impl File {
     fn start(&self) -> Timestamp {
         match self {
             // For times since the start: the coarse trace contains the time of the first event.
-            File::Head(head, _) => head.coarse.span.start,
+            File::Head(head, _) => head.stream.coarse().span.start,
             File::Asked(loaded, _) | File::Loaded(loaded, _) => loaded.trace.span.start,
         }
     }
@@ -379,7 +379,7 @@ fn open(matches: &ArgMatches, path: &PathBuf, filters: &Filters) -> Result<File,
     let asked = match recording.report.as_deref() {
         Some(report) if !filters.is_empty() => {
             let kinds = report.report().kinds();
-            let start = recording.coarse.span.start;
+            let start = recording.stream.coarse().span.start;
             let selection = kinds.map(|kinds| filters.selection(&kinds, start, None));
             selection.transpose()?.flatten()
         }

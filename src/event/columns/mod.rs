@@ -11,11 +11,14 @@
 //! turns. If the times differ by too much, or the places by even more, the block is "wide", with a full time and place
 //! per event. The time of an event is found in constant time. This module does not interpret kinds and threads.
 
+use bytemuck::{Pod, Zeroable};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 use super::keys::{KindId, ThreadKey};
 use super::kind_column::{KindColumn, KindSlice};
 use super::thread_column::{ThreadColumn, ThreadRun};
+use crate::base::column::Column;
 use crate::base::order::first_not;
 use crate::base::streaks::Streaks;
 use crate::base::{Maybe, Timestamp};
@@ -31,29 +34,31 @@ const NARROW: u32 = u32::MAX;
 const FAR: u32 = 1 << 31;
 
 /// The columns of events, in the order of the pushes; see the module's text for the layout.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EventColumns {
-    times: Vec<u32>,
-    places: Vec<u16>,
+    times: Column<u32>,
+    places: Column<u16>,
     kinds: KindColumn,
     threads: ThreadColumn,
-    blocks: Vec<Block>,
+    blocks: Column<Block>,
     /// The high halves of the places in far blocks.
-    far: Vec<u16>,
-    wide: Vec<Wide>,
+    far: Column<u16>,
+    wide: Column<Wide>,
     /// The CPU of each event, in lanes with events of several CPUs; otherwise empty.
-    cpus: Vec<Maybe<u16>>,
+    cpus: Column<Maybe<u16>>,
     place_shift: u8,
     is_unsorted: bool,
     last_time: i64,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
 struct Block {
     time: i64,
     place: u64,
     /// `FAR | index` of the block's first event in `far`, or its index in `wide`, or `NARROW`.
     rest: u32,
+    unused: u32,
 }
 
 impl Block {
@@ -64,7 +69,8 @@ impl Block {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+#[repr(C)]
 struct Wide {
     time: i64,
     place: u64,
@@ -152,6 +158,7 @@ impl EventColumns {
                 time,
                 place,
                 rest: NARROW,
+                unused: 0,
             });
         }
         self.is_unsorted |= time < self.last_time;
@@ -209,7 +216,8 @@ impl EventColumns {
         if block.rest == NARROW {
             self.blocks[number].rest = FAR | self.far.len() as u32;
             let start = number << BLOCK_SHIFT;
-            self.far.resize(self.far.len() + index - start, 0);
+            let length = self.far.len() + index - start;
+            self.far.to_mut().resize(length, 0);
         }
         self.far.push((units >> 16) as u16);
         self.times.push(time_delta);
@@ -313,7 +321,7 @@ impl EventColumns {
                 self.wide.push(row);
             }
             if rest != NARROW {
-                self.far.truncate((rest & !FAR) as usize);
+                self.far.to_mut().truncate((rest & !FAR) as usize);
             }
             self.blocks[number].rest = first as u32;
         }
@@ -502,7 +510,7 @@ impl EventColumns {
         for (time, old) in self.order_by_time() {
             let (kind, thread) = (self.kind(old), self.thread(old));
             new_indices[old as usize] = sorted.push(time, self.place(old), kind, thread);
-            sorted.cpus.extend(self.cpus.get(old as usize));
+            sorted.cpus.extend(self.cpus.get(old as usize).copied());
         }
         SortedEvents {
             events: sorted,
@@ -539,12 +547,12 @@ impl EventColumns {
     /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.times.capacity() * 4
-            + self.places.capacity() * 2
-            + self.blocks.capacity() * size_of::<Block>()
-            + self.far.capacity() * 2
-            + self.wide.capacity() * size_of::<Wide>()
-            + self.cpus.capacity() * 2) as u64
+        self.times.memory_bytes()
+            + self.places.memory_bytes()
+            + self.blocks.memory_bytes()
+            + self.far.memory_bytes()
+            + self.wide.memory_bytes()
+            + self.cpus.memory_bytes()
             + self.kinds.memory_bytes()
             + self.threads.memory_bytes()
     }

@@ -1,6 +1,7 @@
 //! Operations on files.
 
 use crate::base::StringId;
+use serde::{Deserialize, Serialize};
 
 /// An operation on a file by the event's thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +25,7 @@ pub struct FileRow {
 }
 
 /// Operations on files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum FileOp {
     /// Opened.
     Open,

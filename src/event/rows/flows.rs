@@ -2,6 +2,7 @@
 
 use crate::base::StringId;
 use crate::event::FlowKind;
+use serde::{Deserialize, Serialize};
 
 /// A begin, step or end of a flow, on its event's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub struct FlowMark {
 }
 
 /// What a [`FlowMark`] does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum FlowOp {
     /// The flow leaves its first slice.
     Begin,

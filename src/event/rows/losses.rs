@@ -1,12 +1,13 @@
 //! Where events were lost, or may have been.
 
 use crate::base::{Nanos, TimeSpan, Timestamp};
+use serde::{Deserialize, Serialize};
 
 /// The category of losses in Chrome JSON that this program exported.
 pub(crate) const LOSS_CATEGORY: &str = "losses";
 
 /// The recorder lost events of a CPU (or of the lane) between two events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
     /// Time of the last event before the gap; the first possible time if there is none.
     start: Timestamp,

@@ -5,6 +5,7 @@ use crate::base::streaks::Follows;
 use crate::event::SliceKind;
 use crate::event::family::Family;
 use crate::event::kernel::USER_MODE;
+use serde::{Deserialize, Serialize};
 
 /// A begin or end of a slice on the event's thread or CPU (by the label's family).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,7 +114,7 @@ pub struct Complete {
 pub(crate) const UNSEEN_END: u32 = 1 << 31;
 
 /// Which of several whole slices that start at the same time is the outer one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ties {
     /// The longest: many recorders write a slice when it ends, so inner slices come first.
     #[default]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Build;
 use super::columns::{Written, kind_name, write};
 use crate::base::{Diagnostics, Job, Problem, ReadError, budget};
-use crate::event::{Coarse, DecodedEvent, EventDetail, Fact, Field, Lane, Need, Part, TraceInfo};
+use crate::event::{DecodedEvent, EventDetail, Fact, Field, Lane, Need, Part, TraceInfo};
 use crate::formats::stream::{PartRead, Shown, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Recording};
 
@@ -78,7 +78,6 @@ pub(crate) fn open(input: Input, format: LogFormat) -> Recording {
     Recording {
         info: reader.info.clone(),
         lanes: reader.lanes.clone(),
-        coarse: Coarse::default(),
         diagnostics: Diagnostics::default(),
         stream: reader.clone(),
         events: reader,

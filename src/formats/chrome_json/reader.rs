@@ -98,7 +98,6 @@ impl JsonReader {
         Recording {
             info: reader.info(),
             lanes: JsonReader::lanes(),
-            coarse: reader.coarse(),
             diagnostics: Diagnostics::default(),
             stream: reader.clone(),
             events: reader,
@@ -120,33 +119,6 @@ impl JsonReader {
             may_be_self_trace: FORMAT.may_be_self_trace,
             ..TraceInfo::default()
         }
-    }
-
-    /// Returns the coarse preview, from the first event of each part.
-    fn coarse(&self) -> Coarse {
-        let bytes = self.input.bytes();
-        let first_time = |start: &Border| {
-            let end = bytes.len().min(start.at.saturating_add(MOST_LOOK));
-            let near = bytes.get(..end).unwrap_or(bytes);
-            let mut walk = Walk::new(near, self.head.form, *start, end);
-            loop {
-                match walk.next()? {
-                    Next::Event { .. } => break,
-                    Next::Broken { .. } => return None,
-                    _ => {}
-                }
-            }
-            Micros::parse(walk.event.time.bytes())?.rounded()
-        };
-        let of_parts = self.starts.iter().zip(&self.parts);
-        Coarse::of_one_lane(
-            of_parts
-                .filter_map(|(start, part)| {
-                    let time = Timestamp(first_time(start)?);
-                    Some(DensitySample::new(0, time, part.size_bytes))
-                })
-                .collect(),
-        )
     }
 
     fn source(&self) -> Source<'_> {
@@ -206,6 +178,33 @@ impl IndependentParts for JsonReader {
 
     fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    /// Returns the coarse preview, from the first event of each part.
+    fn coarse(&self) -> Coarse {
+        let bytes = self.input.bytes();
+        let first_time = |start: &Border| {
+            let end = bytes.len().min(start.at.saturating_add(MOST_LOOK));
+            let near = bytes.get(..end).unwrap_or(bytes);
+            let mut walk = Walk::new(near, self.head.form, *start, end);
+            loop {
+                match walk.next()? {
+                    Next::Event { .. } => break,
+                    Next::Broken { .. } => return None,
+                    _ => {}
+                }
+            }
+            Micros::parse(walk.event.time.bytes())?.rounded()
+        };
+        let of_parts = self.starts.iter().zip(&self.parts);
+        Coarse::of_one_lane(
+            of_parts
+                .filter_map(|(start, part)| {
+                    let time = Timestamp(first_time(start)?);
+                    Some(DensitySample::new(0, time, part.size_bytes))
+                })
+                .collect(),
+        )
     }
 
     fn read(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {

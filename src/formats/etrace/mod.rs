@@ -129,13 +129,36 @@ impl EtraceReader {
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
-            coarse: reader.coarse(),
             diagnostics: reader.diagnostics.clone(),
             stream: reader.clone(),
             events: reader,
             report: None,
             instead: None,
         }
+    }
+
+    fn directory(&self, environments: &Environments) -> Directory {
+        let mut directory = Directory {
+            derive: Derive::Programs,
+            opens: OpenPaths::Resolved,
+            unseen: match self.file.head.directory {
+                Some(_) => Unseen::NewButRoot(self.file.head.root.map_or(0, |root| root as u64)),
+                None => Unseen::NumbersRise,
+            },
+            ..Directory::default()
+        };
+        directory.kinds = self.file.kinds.list(&mut directory.strings);
+        environments.list_into(&self.file.upids, &mut directory);
+        self.file.upids.list_into(&mut directory);
+        directory
+    }
+}
+
+impl IndependentParts for EtraceReader {
+    type Read = Tokens;
+
+    fn parts(&self) -> &[Part] {
+        &self.parts
     }
 
     fn coarse(&self) -> Coarse {
@@ -163,30 +186,6 @@ impl EtraceReader {
             span: TimeSpan::new(first, end),
             density,
         }
-    }
-
-    fn directory(&self, environments: &Environments) -> Directory {
-        let mut directory = Directory {
-            derive: Derive::Programs,
-            opens: OpenPaths::Resolved,
-            unseen: match self.file.head.directory {
-                Some(_) => Unseen::NewButRoot(self.file.head.root.map_or(0, |root| root as u64)),
-                None => Unseen::NumbersRise,
-            },
-            ..Directory::default()
-        };
-        directory.kinds = self.file.kinds.list(&mut directory.strings);
-        environments.list_into(&self.file.upids, &mut directory);
-        self.file.upids.list_into(&mut directory);
-        directory
-    }
-}
-
-impl IndependentParts for EtraceReader {
-    type Read = Tokens;
-
-    fn parts(&self) -> &[Part] {
-        &self.parts
     }
 
     fn read(&self, part: u32, job: &Job) -> Result<Tokens, ReadError> {

@@ -147,7 +147,7 @@ mod tests {
         let [first, odd] = all.rows() else {
             panic!("{all:?}")
         };
-        assert_eq!((first.code, odd.code, odd.count), ("first", "odd", 40));
+        assert_eq!((&*first.code, &*odd.code, odd.count), ("first", "odd", 40));
         let places: Vec<Location> = [1, 3, 4, 5, 6, 7, 8, 9].map(Location::Byte).to_vec();
         assert_eq!((&odd.places, odd.message.as_str()), (&places, "at 1"));
     }

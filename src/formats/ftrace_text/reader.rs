@@ -14,7 +14,7 @@ use crate::event::{
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::PartRead;
+use crate::formats::stream::{AnyStream, PartRead, start};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
@@ -332,7 +332,6 @@ impl FtraceReader {
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
-            coarse: reader.coarse.clone(),
             diagnostics,
             stream: reader.clone(),
             events: reader.clone(),
@@ -413,6 +412,10 @@ impl Stream for FtraceReader {
 
     fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        self.coarse.clone()
     }
 
     fn first_state(&self) -> State {
@@ -504,6 +507,16 @@ impl Stream for FtraceReader {
         // A second read finds the same facts.
         let _ = self.whole.set(whole);
         Ok(gathered)
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        let whole = start(self, job)?.whole;
+        if whole.has_etrace {
+            // The lines are found while the parts are read.
+            return self.read_all(1, job, &mut |_| {}).map(drop);
+        }
+        let _ = self.whole.set(whole);
+        Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ use crate::event::{
 };
 use crate::formats::events::FieldReader;
 use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::{PartRead, in_one_lane};
+use crate::formats::stream::{PartRead, in_one_lane, start};
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 use crate::fxt::Words;
 
@@ -115,7 +115,6 @@ impl FxtReader {
         Recording {
             info: reader.info(),
             lanes: FxtReader::lanes(),
-            coarse: reader.coarse(),
             diagnostics: reader.diagnostics(),
             stream: reader.clone(),
             events: reader,
@@ -129,14 +128,6 @@ impl FxtReader {
             name: "FXT records".to_owned(),
             cpu: None,
         }]
-    }
-
-    fn coarse(&self) -> Coarse {
-        let bytes = self.input.bytes();
-        match self.endian {
-            Endian::Little => coarse::coarse::<Little>(bytes, &self.windows),
-            Endian::Big => coarse::coarse::<Big>(bytes, &self.windows),
-        }
     }
 
     /// Returns the diagnostics of the head.
@@ -278,6 +269,14 @@ impl Stream for FxtReader {
         &self.parts
     }
 
+    fn coarse(&self) -> Coarse {
+        let bytes = self.input.bytes();
+        match self.endian {
+            Endian::Little => coarse::coarse::<Little>(bytes, &self.windows),
+            Endian::Big => coarse::coarse::<Big>(bytes, &self.windows),
+        }
+    }
+
     fn first_state(&self) -> State {
         State::default()
     }
@@ -361,6 +360,10 @@ impl Stream for FxtReader {
             diagnostics: scan.diagnostics.clone(),
             inside: Vec::new(),
         })
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        start(self, job).map(drop)
     }
 }
 

@@ -524,7 +524,7 @@ fn opening_reads_the_head_only() {
             .all(|fact| fact.name != "records")
     );
     assert!(recording.events.memory_bytes() < 10_000, "no tables yet");
-    let density = &recording.coarse.density;
+    let density = &recording.stream.coarse().density;
     assert_eq!(density.len(), recording.stream.parts().len());
     let times: Vec<i64> = density.iter().map(|sample| sample.time.0).collect();
     assert_eq!(times[0], 0);

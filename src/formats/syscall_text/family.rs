@@ -141,32 +141,12 @@ impl Family {
         Recording {
             info: family.info.clone(),
             lanes: family.lanes.clone(),
-            coarse: family.coarse(),
             diagnostics: family.diagnostics(),
             stream: family.clone(),
             events: family,
             report: None,
             instead: None,
         }
-    }
-
-    fn coarse(&self) -> Coarse {
-        let mut all = Coarse::default();
-        let mut span: Option<TimeSpan> = None;
-        for (lane, reader) in (0..).zip(&self.readers) {
-            let one = reader.coarse();
-            if one.density.is_empty() {
-                continue;
-            }
-            let density = one.density.into_iter();
-            all.density
-                .extend(density.map(|sample| DensitySample { lane, ..sample }));
-            span = Some(span.map_or(one.span, |span| {
-                TimeSpan::new(span.start.min(one.span.start), span.end.max(one.span.end))
-            }));
-        }
-        all.span = span.unwrap_or_default();
-        all
     }
 
     fn diagnostics(&self) -> Diagnostics {
@@ -196,6 +176,25 @@ impl Stream for Family {
 
     fn parts(&self) -> &[Part] {
         &self.parts
+    }
+
+    fn coarse(&self) -> Coarse {
+        let mut all = Coarse::default();
+        let mut span: Option<TimeSpan> = None;
+        for (lane, reader) in (0..).zip(&self.readers) {
+            let one = Stream::coarse(reader);
+            if one.density.is_empty() {
+                continue;
+            }
+            let density = one.density.into_iter();
+            all.density
+                .extend(density.map(|sample| DensitySample { lane, ..sample }));
+            span = Some(span.map_or(one.span, |span| {
+                TimeSpan::new(span.start.min(one.span.start), span.end.max(one.span.end))
+            }));
+        }
+        all.span = span.unwrap_or_default();
+        all
     }
 
     fn first_state(&self) -> Vec<State> {

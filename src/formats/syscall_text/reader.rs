@@ -12,7 +12,7 @@ use crate::event::{
     TraceInfo,
 };
 use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::{PartRead, in_one_lane};
+use crate::formats::stream::{PartRead, in_one_lane, start};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
@@ -145,17 +145,12 @@ impl TextReader {
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
-            coarse: reader.coarse(),
             diagnostics: reader.diagnostics(),
             stream: reader.clone(),
             events: reader,
             report: None,
             instead: None,
         }
-    }
-
-    pub(super) fn coarse(&self) -> Coarse {
-        self.head.coarse(self.input.bytes(), &self.ranges)
     }
 
     pub(super) fn directory(&self) -> Directory {
@@ -221,6 +216,10 @@ impl Stream for TextReader {
         &self.parts
     }
 
+    fn coarse(&self) -> Coarse {
+        self.head.coarse(self.input.bytes(), &self.ranges)
+    }
+
     fn first_state(&self) -> State {
         State::new(&self.head)
     }
@@ -281,6 +280,11 @@ impl Stream for TextReader {
             diagnostics,
             inside: Vec::new(),
         })
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        let _ = self.found.set(start(self, job)?.whole);
+        Ok(())
     }
 }
 

@@ -399,7 +399,7 @@ fn a_second_table_for_32_bit_calls_is_no_noise() {
     let told: Vec<_> = told
         .rows()
         .iter()
-        .map(|row| (row.code, &row.places))
+        .map(|row| (&*row.code, &row.places))
         .collect();
     assert_eq!(told, [("summary_table", &vec![Location::Line(3)])]);
     let summary = names(&reader, &columns);
@@ -504,8 +504,9 @@ fn opening_reads_no_lines_and_reading_can_be_cancelled() {
     let lines = |info: &TraceInfo| info.facts.iter().any(|fact| fact.name == "lines");
     assert!(!lines(&recording.info));
     // The last line does not start a part.
-    assert_eq!(recording.coarse.density.len(), 2);
-    assert_eq!(recording.coarse.span.duration().0, 1);
+    let coarse = recording.stream.coarse();
+    assert_eq!(coarse.density.len(), 2);
+    assert_eq!(coarse.span.duration().0, 1);
     let job = Job::default();
     job.cancel();
     assert!(recording.read_whole(&job).is_err());

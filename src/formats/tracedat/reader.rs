@@ -21,8 +21,8 @@ use super::with_etrace::print_texts;
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
 use crate::event::kernel::ProbeGroup;
 use crate::event::{
-    DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock, Need,
-    Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock,
+    Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
@@ -75,11 +75,9 @@ impl TraceDat {
     /// Returns the recording in the file.
     #[must_use]
     pub(crate) fn recording(reader: &Arc<TraceDat>) -> Recording {
-        let lanes = (0..reader.lanes.len() as u32).map(|lane| reader.source(lane));
         Recording {
             info: reader.info.clone(),
             lanes: reader.lanes.clone(),
-            coarse: coarse(&reader.file, &lanes.collect::<Vec<_>>()),
             diagnostics: reader.file.diagnostics.clone(),
             stream: Arc::clone(reader) as Arc<dyn AnyStream>,
             events: Arc::clone(reader) as Arc<dyn Events>,
@@ -345,6 +343,11 @@ impl IndependentParts for TraceDat {
         &self.parts
     }
 
+    fn coarse(&self) -> Coarse {
+        let lanes = (0..self.lanes.len() as u32).map(|lane| self.source(lane));
+        coarse(&self.file, &lanes.collect::<Vec<_>>())
+    }
+
     fn read(&self, part: u32, job: &Job) -> Result<PartRead, ReadError> {
         match self.file.endian() {
             Endian::Little => self.read_as::<Little>(part, job),
@@ -394,6 +397,14 @@ impl IndependentParts for TraceDat {
             lines.add_to(&mut gathered, self.parts.len() as u32, &kinds, job)?;
         }
         Ok(gathered)
+    }
+
+    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+        match self.prints {
+            PrintTexts::Marks => Ok(()),
+            // The lines are found while the parts are read.
+            PrintTexts::MarksAndEtrace => self.read_all(1, job, &mut |_| {}).map(drop),
+        }
     }
 }
 

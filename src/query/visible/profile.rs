@@ -48,7 +48,7 @@ pub fn profile(
         .collect();
     out.clear();
     out.extend((0..).zip(&cells).filter_map(|(column, cell)| {
-        let first = cell.slice?;
+        let first = cell.slice.get()?;
         let mut times = [0.0; PARTS];
         let mut rest = cell.total;
         for (label, nanos) in cell.names.all() {

@@ -234,9 +234,9 @@ fn times_of(source: &LoadedTrace) -> Vec<i64> {
         ),
         some(flows.clone().map(|flow| flow.from.time.0).collect()),
         some(flows.map(|flow| flow.to.time.0).collect()),
-        some(trace.runs.starts.clone()),
-        some(trace.states.starts.clone()),
-        some(trace.counters.times.clone()),
+        some(trace.runs.starts.to_vec()),
+        some(trace.states.starts.to_vec()),
+        some(trace.counters.times.to_vec()),
     ]
     .concat();
     times.retain(|&time| time >= 0 && time < trace.span.end.0);

@@ -1,0 +1,260 @@
+//! Keeps what a load made in a model file in the user's cache folder, so that the same file opens at once the next time.
+//!
+//! ```text
+//! open: label of the files ---> model file? --- yes --> map it: tables and pyramids are there, events are decoded on demand
+//!                                   '---------- no ---> load; if that took long: keep
+//! ```
+//!
+//! The label of a model file contains everything on which the model depends: the identity, size, times and samples of
+//! each file, the options of the reader, and the source text of the program ([`CONTENTS`]). So a changed file or another
+//! program finds no model file. A damaged one is removed and made again.
+//!
+//! Tests, fuzzing and `dataset add` never call [`enable`], so they neither read nor write model files.
+
+pub(crate) mod file;
+mod folder;
+mod reopened;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+
+use super::guard::GuardedMap;
+use super::loaded::LoadedTrace;
+use super::reading::{Growth, Reading};
+use super::source::Source;
+use crate::base::fingerprint::Fingerprint;
+use crate::index::Index;
+use crate::trace::Trace;
+use file::Label;
+pub(crate) use folder::{Folder, ModelFile};
+pub(super) use reopened::Reopened;
+
+/// The version of the values in a model file: a fingerprint of the program's source, because any change of it may change
+/// what is read, and how it is laid out.
+const CONTENTS: &str = env!("THREADLINE_CONTENTS");
+/// A load that took less time is done again; the environment variable `THREADLINE_KEEP_FROM_MS` overrides it.
+const KEPT_FROM: Duration = Duration::from_secs(1);
+
+/// When model files are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writing {
+    /// When [`write_pending`] is called: a command writes its output first.
+    Later,
+    /// At once, on a thread of their own.
+    InBackground,
+}
+
+struct Store {
+    folder: Folder,
+    kept_from: Duration,
+    pending: Mutex<Vec<Pending>>,
+}
+
+/// A trace that is to be kept.
+struct Pending {
+    label: Label,
+    trace: Arc<Trace>,
+    index: Arc<Index>,
+    part_count: u32,
+}
+
+static STORE: OnceLock<Store> = OnceLock::new();
+/// Whether files are written in the background: 1, or later: 0.
+static IN_BACKGROUND: AtomicU8 = AtomicU8::new(0);
+
+/// Makes all later loads of this process use model files in `folder`.
+pub(crate) fn enable(folder: Folder, writing: Writing) {
+    let from = std::env::var("THREADLINE_KEEP_FROM_MS").ok();
+    let from = from.and_then(|text| text.parse().ok());
+    if cfg!(debug_assertions) && from.is_none() {
+        // Tests run development builds: they neither read nor write files of the user, unless they set the variable.
+        return;
+    }
+    let _was_enabled = STORE.set(Store {
+        folder,
+        kept_from: from.map_or(KEPT_FROM, Duration::from_millis),
+        pending: Mutex::default(),
+    });
+    let is_in_background = writing == Writing::InBackground;
+    IN_BACKGROUND.store(u8::from(is_in_background), Ordering::Relaxed);
+}
+
+/// What a model file contains.
+#[derive(Deserialize)]
+pub(super) struct Model {
+    pub trace: Trace,
+    pub index: Index,
+    pub part_count: u32,
+}
+
+/// The same as [`Model`], for writing.
+#[derive(Serialize)]
+struct ModelRef<'a> {
+    trace: &'a Trace,
+    index: &'a Index,
+    part_count: u32,
+}
+
+/// Returns the label of the model of these files; `None` if model files are not used, or not for such files: streams,
+/// and files that grow or contain several recordings.
+pub(super) fn label(sources: &[Source], paths: &[PathBuf], reading: Reading) -> Option<Label> {
+    STORE.get()?;
+    if reading.growth == Growth::Expected || sources.is_empty() {
+        return None;
+    }
+    let mut print = Fingerprint::default();
+    print.add_text(reading.format.unwrap_or_default());
+    print.add_text(&format!("{:?}", reading.midnight_ns));
+    for (source, path) in sources.iter().zip(paths) {
+        if !source.inside.is_empty() || source.stopped.is_some() {
+            return None;
+        }
+        // The name may contain facts: the pid of `strace -ff`.
+        print.add_text(&path.file_name()?.to_string_lossy());
+        source.identity.as_ref()?.add_to(&mut print);
+    }
+    let first = print.clone().finish();
+    print.add_text("second half");
+    let contents = u64::from_str_radix(CONTENTS, 16).ok()?;
+    let key = [first, print.finish()];
+    Some(Label { contents, key })
+}
+
+struct Mapped(GuardedMap);
+
+impl AsRef<[u8]> for Mapped {
+    fn as_ref(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+/// Returns the kept model for a label, if there is one. A damaged file is removed.
+pub(super) fn find(label: Label) -> Option<Model> {
+    let store = STORE.get()?;
+    let opened = store.folder.open(label)?;
+    let map = GuardedMap::new(&opened).ok()?;
+    let model: Option<Model> = file::read(Bytes::from_owner(Mapped(map)), label);
+    match model {
+        Some(_) => store.folder.mark_used(&opened),
+        None => store.folder.remove(label),
+    }
+    model
+}
+
+/// Keeps a loaded trace, if the load took long enough.
+pub(super) fn keep(label: Label, loaded: &LoadedTrace) {
+    let Some(store) = STORE.get() else { return };
+    let has_changed = loaded.opened.iter().any(|file| file.change().is_some());
+    if loaded.timings.full < store.kept_from || has_changed {
+        return;
+    }
+    let pending = Pending {
+        label,
+        trace: Arc::clone(&loaded.trace),
+        index: Arc::clone(&loaded.index),
+        part_count: loaded.part_count,
+    };
+    if IN_BACKGROUND.load(Ordering::Relaxed) == 0 {
+        let mut list = store.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        return list.push(pending);
+    }
+    // Without a thread the trace is loaded again the next time.
+    let _thread = std::thread::Builder::new()
+        .name("model file".to_owned())
+        .spawn(move || store.write(&pending));
+}
+
+/// Writes the model files that were left for later.
+pub(crate) fn write_pending() {
+    let Some(store) = STORE.get() else { return };
+    let list =
+        || std::mem::take(&mut *store.pending.lock().unwrap_or_else(PoisonError::into_inner));
+    for pending in list() {
+        store.write(&pending);
+    }
+}
+
+impl Store {
+    /// Writes a model file. If that fails, for example because the disk is full, there is none.
+    fn write(&self, pending: &Pending) {
+        let model = ModelRef {
+            trace: &pending.trace,
+            index: &pending.index,
+            part_count: pending.part_count,
+        };
+        let needed = pending.trace.memory_bytes() + pending.index.memory_bytes();
+        let _none = self.folder.add(pending.label, needed, |out| {
+            file::write(out, pending.label, &model)
+        });
+    }
+}
+
+/// Returns the folder of model files: `$XDG_CACHE_HOME/threadline/models`, else `~/.cache/...`; `None` if neither is known.
+#[must_use]
+pub(crate) fn default_folder() -> Option<Folder> {
+    let cache = crate::base::user_folder::user_folder("XDG_CACHE_HOME", ".cache")?;
+    Some(Folder::new(
+        cache.join("threadline").join(Path::new("models")),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::base::Job;
+    use crate::load::together::open_together;
+
+    /// Set in the child process that uses model files: they are enabled for a whole process.
+    const CHILD: &str = "THREADLINE_TEST_MODEL_FILES";
+
+    #[test]
+    fn a_window_shows_a_known_trace_before_its_events_can_be_decoded() {
+        if std::env::var_os(CHILD).is_none() {
+            let name =
+                "load::model::tests::a_window_shows_a_known_trace_before_its_events_can_be_decoded";
+            let child = std::process::Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", name])
+                .env(CHILD, "1")
+                .env("THREADLINE_KEEP_FROM_MS", "0")
+                .output()
+                .unwrap();
+            assert!(child.status.success(), "{child:?}");
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        enable(Folder::new(folder.path().join("models")), Writing::Later);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/sample-traces/compress.fxt");
+        let open = || {
+            let mut shown = Vec::new();
+            let mut publish = |loaded: LoadedTrace| shown.push(loaded);
+            let last = open_together(
+                &[path.into()],
+                &[],
+                &[],
+                &Job::default(),
+                Some(&mut publish),
+            );
+            (shown, last.unwrap())
+        };
+        let (_, read) = open();
+        write_pending();
+        let (shown, reopened) = open();
+        let first = &shown[0];
+        assert!(!first.is_complete && reopened.is_complete);
+        assert!(Arc::ptr_eq(&first.trace, &reopened.trace));
+        assert!(first.trace.memory_bytes() < read.trace.memory_bytes());
+        assert_eq!(first.trace.slices.len(), read.trace.slices.len());
+        let event = reopened.trace.slices.get(crate::trace::SliceId(0)).begin;
+        let detail = |loaded: &LoadedTrace| {
+            let event = loaded.trace.events.get(event);
+            loaded.reader.describe(event.into())
+        };
+        assert_eq!(detail(&reopened), detail(&read));
+        assert!(!detail(&read).fields.is_empty());
+    }
+}
