@@ -21,7 +21,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::recorded::Recorded;
 use super::rows::PerPart;
@@ -419,13 +419,32 @@ struct Device {
     flushes: OpenOnes,
 }
 
+/// An event of the block layer: time, number of the event, row, name.
+type Moment = (i64, u32, RequestRow, StringId);
+
+/// Returns the indices of the issues that a requeue ends, in a recording without completions: the others would all last
+/// to its end.
+fn requeued_issues(rows: &[Moment]) -> FxHashSet<usize> {
+    let mut last: FxHashMap<(u64, u64), usize> = FxHashMap::default();
+    let mut requeued = FxHashSet::default();
+    for (number, (_, _, row, _)) in rows.iter().enumerate() {
+        let place = (row.device, row.sector);
+        match row.op {
+            RequestOp::Issue => drop(last.insert(place, number)),
+            RequestOp::Requeue => requeued.extend(last.remove(&place)),
+            _ => {}
+        }
+    }
+    requeued
+}
+
 /// Returns the begins and ends that follow from the events of the block layer, in order of time.
 pub(super) fn build_requests(
     of_parts: PerPart<RequestRow>,
     recorded: &Recorded,
     strings: &mut Strings,
 ) -> Vec<RequestMark> {
-    let mut rows: Vec<(i64, u32, RequestRow, StringId)> = Vec::new();
+    let mut rows: Vec<Moment> = Vec::new();
     for (part, own) in recorded.parts.iter().zip(of_parts) {
         let columns = recorded.columns(part);
         rows.extend(own.into_iter().map(|row| {
@@ -450,7 +469,11 @@ pub(super) fn build_requests(
     );
     let mut out = Out::default();
     let mut devices: FxHashMap<u64, Device> = FxHashMap::default();
-    for (time, event, row, name) in rows {
+    let requeued = match has_ends {
+        true => FxHashSet::default(),
+        false => requeued_issues(&rows),
+    };
+    for (number, (time, event, row, name)) in rows.into_iter().enumerate() {
         let device = devices.entry(row.device).or_default();
         let (sector, count) = (row.sector, row.count);
         let sectors = Sectors {
@@ -487,7 +510,7 @@ pub(super) fn build_requests(
             RequestOp::Issue => {
                 let waiting = &mut device.waiting;
                 waiting.end_covered(sectors, |_| true, &now(queue), &mut out);
-                if has_ends {
+                if has_ends || requeued.contains(&number) {
                     device.issued.begin(sector, count, &now(requests), &mut out);
                 }
             }

@@ -14,7 +14,7 @@ use std::io::Write;
 pub(crate) fn is_active(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' => false,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             true
         }
         _ => c.is_control(),

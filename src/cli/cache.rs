@@ -58,22 +58,27 @@ fn list(folder: &Folder) -> Result<(), CliError> {
     let files = folder.list();
     let mut files = files.map_err(|error| unreadable(folder, &error))?;
     files.sort_by(|a, b| b.used.cmp(&a.used).then_with(|| a.path.cmp(&b.path)));
+    print(&files)
+}
+
+fn print(files: &[ModelFile]) -> Result<(), CliError> {
     let mut out = stdout();
     let now = SystemTime::now();
-    for file in &files {
+    writeln!(out, "      size last use   path")?;
+    for file in files {
         let days = now.duration_since(file.used).unwrap_or_default().as_secs() / 86_400;
         let path = file.path.display();
         writeln!(out, "{:>10} {days:>4} days  {path}", megabytes(file.bytes))?;
     }
-    writeln!(out, "{}", summary(&files))?;
+    writeln!(out, "{}", summary(files))?;
     Ok(())
 }
 
 fn clear(folder: &Folder) -> Result<(), CliError> {
     let removed = folder.clear();
     let removed = removed.map_err(|error| unreadable(folder, &error))?;
-    writeln!(stdout(), "removed: {}", summary(&removed))?;
-    Ok(())
+    writeln!(stdout(), "removed:")?;
+    print(&removed)
 }
 
 fn summary(files: &[ModelFile]) -> String {

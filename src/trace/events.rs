@@ -334,6 +334,27 @@ impl<'a> EventCursor<'a> {
         }
     }
 
+    /// Calls `each` with every range of neighbouring events of one thread among `ids`, in order, and with the thread.
+    /// Faster than asking for each event. Panics if there are no such events.
+    pub(crate) fn for_each_stretch(
+        &self,
+        ids: Range<u32>,
+        mut each: impl FnMut(Range<u32>, Option<ThreadId>),
+    ) {
+        let mut at = ids.start;
+        while at < ids.end {
+            let segment = self.segment_of(EventId(at));
+            let first = segment.first;
+            let end = ids.end.min(first + segment.columns.len() as u32);
+            let within = at - first..end - first;
+            self.events
+                .for_each_stretch(segment, within, |own, thread| {
+                    each(own.start + first..own.end + first, thread);
+                });
+            at = end;
+        }
+    }
+
     /// Returns the part of an event. Panics if there is no such event.
     #[must_use]
     pub fn part(&self, id: EventId) -> u32 {

@@ -72,6 +72,22 @@ fn arguments_return_values_and_callers_are_no_names() {
 }
 
 #[test]
+fn the_depth_that_trace_cmd_prints_is_no_part_of_a_step() {
+    let plain = "\
+cpus=2
+          mix.sh-329   [001]    65.939114: funcgraph_entry:      ! 121.067 us |  mutex_unlock();
+          mix.sh-329   [001]    65.956995: funcgraph_entry:                   |  vfs_read() {
+          mix.sh-329   [001]    65.957014: funcgraph_entry:        2.129 us   |    __rcu_read_lock();
+          mix.sh-329   [001]    65.957025: funcgraph_exit:       + 12.551 us  |  }
+";
+    let expected = rows(plain);
+    let names: Vec<&str> = expected.iter().map(|row| row.0.as_str()).collect();
+    assert_eq!(names, ["mutex_unlock", "vfs_read", "__rcu_read_lock"]);
+    let with_depth = plain.replace(";\n", "; (1)\n").replace("{\n", "{ (0)\n");
+    assert_eq!(rows(&with_depth.replace("}\n", "} (0)\n")), expected);
+}
+
+#[test]
 fn details_say_what_returned_and_how_exact_a_duration_is() {
     let files = Files::new(&[("graph.txt", ARGUMENTS)]);
     let loaded = open(&files.0.path().join("graph.txt"), &Job::default()).unwrap();

@@ -501,6 +501,23 @@ fn a_request_issued_again_is_another_and_a_remainder_is_a_bio_of_its_own() {
 }
 
 #[test]
+fn requeued_requests_are_seen_without_completions() {
+    let lines = [
+        "block_rq_issue: 8,0 W 12288 () 0 + 24 none,0,0 [dd]",
+        "block_rq_issue: 8,0 W 4096 () 100 + 8 none,0,0 [dd]",
+        "block_rq_requeue: 8,0 W () 0 + 24 none,0,0 [0]",
+        "block_rq_issue: 8,0 W 12288 () 0 + 24 none,0,0 [dd]",
+        "block_rq_requeue: 8,0 W () 0 + 24 none,0,0 [0]",
+        "block_rq_issue: 8,0 W 12288 () 0 + 24 none,0,0 [dd]",
+    ];
+    // How long the others took is not recorded.
+    assert_eq!(made(&lines), [row("W", 10, 20), row("W", 40, 10)]);
+    let (_folder, path) = text(&lines);
+    let diagnostics = run(&["table", "diagnostics"], &path, &[]);
+    assert_eq!(diagnostics.lines().count(), 1, "{diagnostics}");
+}
+
+#[test]
 fn those_who_read_the_same_sectors_at_one_time_have_a_bio_and_a_request_each() {
     // Two of them: each ends, in the order in which they began.
     let lines = [

@@ -503,4 +503,16 @@ fn offsets_in_functions_have_a_space_behind_as_trace_cmd_prints_them() {
     assert!(opens.clone().all(|line| line.ends_with(" vfs_open+0x0 ")));
     let text = printed(folder.path(), &["-O", "offset", "-O", "parent", path]);
     assert!(text.contains("vfs_open+0x0  <-- "), "{text}");
+    // So have the frames of a stack.
+    let stacks = crate::corpus::corpus("tracedat/v7-zstd-kernel-stack.dat");
+    let text = printed(folder.path(), &["-O", "offset", stacks.to_str().unwrap()]);
+    let frames = text.lines().filter(|line| line.starts_with("=> "));
+    let named = frames.filter(|line| line.contains('('));
+    assert!(named.clone().count() > 1000);
+    assert!(
+        named
+            .clone()
+            .all(|line| line.contains("+0x") && line.contains("  ("))
+    );
+    assert!(text.contains("\n=> task_mm_cid_work+0x325  (ffffffff813a03c5)\n"));
 }

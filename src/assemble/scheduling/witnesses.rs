@@ -248,7 +248,11 @@ impl<'a> CpuEvents<'a> {
     /// Returns whether an event after a switch may be part of it: the thread that the switch takes off the CPU records
     /// the rest of it, during which it neither enters nor leaves a system call.
     fn is_rest_of(&self, switch: &SwitchRow, event: EventId) -> bool {
-        self.cursor.thread(event) == switch.prev && !self.calls.contain(self.cursor.kind(event))
+        self.cursor.thread(event) == switch.prev && !self.is_call(event)
+    }
+
+    fn is_call(&self, event: EventId) -> bool {
+        self.calls.contain(self.cursor.kind(event))
     }
 
     /// Returns the events of a stretch in order of time, without the rest of `switch`.
@@ -267,11 +271,14 @@ impl<'a> CpuEvents<'a> {
             return None;
         }
         let between = begin.saturating_add(1)..end;
-        // As in `CpuEvents::once_left`, without a list of lanes for each pair of switches.
-        let is_rest = |id: &u32| self.is_rest_of(first, EventId(*id));
-        let events = between.clone().skip_while(is_rest);
-        let mut threads = events.map(|id| self.cursor.thread(EventId(id)));
-        let has_others = threads.any(|thread| thread.is_some() && thread != first.next);
+        // As in `CpuEvents::once_left`, but for stretches of events of one thread: most pairs of switches have one.
+        let (mut is_rest, mut has_others) = (true, false);
+        self.cursor
+            .for_each_stretch(between.clone(), |mut ids, thread| {
+                is_rest =
+                    is_rest && thread == first.prev && !ids.any(|id| self.is_call(EventId(id)));
+                has_others |= !is_rest && thread.is_some() && thread != first.next;
+            });
         has_others.then(|| Stretch {
             events: self.cursor.clone(),
             lanes: vec![between],

@@ -47,6 +47,14 @@ impl CounterId {
     }
 }
 
+/// What an event states about the counter whose samples it has.
+struct Stated {
+    event: EventId,
+    id: Option<u64>,
+    /// The id as the file spells it; empty if it does not.
+    spelled: String,
+}
+
 /// The name of a counter's series in the file.
 struct SeriesName {
     event: Vec<u8>,
@@ -101,6 +109,7 @@ impl JsonEvents<'_> {
         // of its own.
         let mut same: FxHashMap<(Key, Vec<u8>), u32> = FxHashMap::default();
         let mut known: FxHashMap<(Key, u32), usize> = FxHashMap::default();
+        let mut stated = None;
         for (number, (track, name)) in (0_u32..).zip(counters.tracks.iter().zip(names)) {
             let id = CounterTrackId(number);
             if !self.chosen.has_counter(id) {
@@ -115,7 +124,17 @@ impl JsonEvents<'_> {
                 }
             };
             let first = counters.events.get(track.samples.start as usize);
-            let name = self.name_in_file(first.copied(), name, track.name);
+            let first = first.copied().map(EventId);
+            // An event may have thousands of series: it is decoded once, not for each of them.
+            if let Some(event) = first
+                && stated
+                    .as_ref()
+                    .is_none_or(|stated: &Stated| stated.event != event)
+            {
+                stated = Some(self.stated(event));
+            }
+            let of_first = stated.as_ref().filter(|_| first.is_some());
+            let name = self.name_in_file(of_first, name, track.name);
             let key: Key = (owner, name.event, name.id);
             let nth = same
                 .entry((key.clone(), name.argument.clone()))
@@ -138,11 +157,22 @@ impl JsonEvents<'_> {
         all
     }
 
+    /// Returns what an event states about its counter.
+    fn stated(&self, event: EventId) -> Stated {
+        let fields = self.fields(event);
+        let spelled = (fields.iter()).find(|field| field.role == FieldRole::CounterId);
+        Stated {
+            event,
+            id: record_word(&fields, FieldRole::CounterId),
+            spelled: spelled.map_or_else(String::new, |field| field.shown.as_str().to_owned()),
+        }
+    }
+
     /// Returns the counter's name as the event of its first sample contains it; `name` if the track is not named after
     /// its events.
     fn name_in_file(
         &self,
-        first: Option<u32>,
+        first: Option<&Stated>,
         name: CounterName,
         track: crate::base::StringId,
     ) -> SeriesName {
@@ -154,16 +184,13 @@ impl JsonEvents<'_> {
                 number => CounterId::Number(number),
             },
         };
-        let Some(event) = first.map(EventId) else {
+        let Some(Stated { event, id, spelled }) = first else {
             return name;
         };
-        let fields = self.fields(event);
-        let id = record_word(&fields, FieldRole::CounterId);
-        let kind = self.trace.kind_name(self.trace.events.kind(event));
+        let kind = self.trace.kind_name(self.trace.events.kind(*event));
         let whole = self.trace.strings.bytes(track);
         // The name of the track ends with the id as the file spells it.
-        let spelled = (fields.iter()).find(|field| field.role == FieldRole::CounterId);
-        let (ending, own) = match (spelled.map_or("", |field| field.shown.as_str()), id) {
+        let (ending, own) = match (spelled.as_str(), *id) {
             ("", None | Some(0)) => (String::new(), name.id.clone()),
             ("", Some(id)) => (format!(":{id}"), CounterId::Number(id)),
             (spelled, _) => (

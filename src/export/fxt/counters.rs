@@ -92,9 +92,16 @@ impl Encoder<'_, '_> {
         if is_whole && self.last_counter == Some(id) {
             return Some(());
         }
+        if self.without_counter_id == Some(id) {
+            return None;
+        }
         let names = self.names_of(event.kind);
         self.read(EventId(id));
-        let counter_id = self.counter_id()?;
+        let Some(counter_id) = self.counter_id() else {
+            // The event may have thousands of values: it is read once, not for each of them.
+            self.without_counter_id = Some(id);
+            return None;
+        };
         let track = self.name_bytes(counters.tracks.get(item.of as usize)?.name);
         let argument = argument_of(track, self.name_bytes(names.name), counter_id)?;
         let mut one = [Arg {

@@ -116,6 +116,8 @@ pub(crate) struct Encoder<'a, 't> {
     pub(super) listed: Option<Vec<Arg<'a>>>,
     /// The counter event that was written last, with all its values.
     pub(super) last_counter: Option<u32>,
+    /// The counter event that was read last, if it has no id.
+    pub(super) without_counter_id: Option<u32>,
     /// The time of the last written record that has a time.
     pub(super) anchor: Option<i64>,
     /// Whether the current item became a record without a time.
@@ -144,6 +146,7 @@ impl<'a, 't> Encoder<'a, 't> {
             field_names: FieldNames::new(),
             listed: None,
             last_counter: None,
+            without_counter_id: None,
             anchor: None,
             is_untimed: false,
             events: source.trace.events.cursor(),

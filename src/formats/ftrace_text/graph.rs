@@ -63,7 +63,7 @@ pub(crate) fn step_without_duration(text: &[u8]) -> Option<Graph<'_>> {
 
 fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
     let indent = function.iter().take_while(|b| **b == b' ').count();
-    let name = function.trim_ascii();
+    let name = without_depth(function.trim_ascii());
     let depth = u32::try_from(indent / 2).ok()?;
     let step = if let Some(comment) = name.strip_prefix(b"/*") {
         let comment = comment.strip_suffix(b"*/").unwrap_or(comment);
@@ -86,6 +86,19 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
         }
     };
     Some(Graph { depth, step })
+}
+
+/// Returns a step without the depth that `report -O depth` prints behind it: `f(); (2)`, `} (2)`.
+fn without_depth(step: &[u8]) -> &[u8] {
+    let before = || {
+        let inside = step.strip_suffix(b")")?;
+        let digits = inside.iter().rev().take_while(|byte| byte.is_ascii_digit());
+        let count = digits.count();
+        let before = inside.get(..inside.len() - count)?.strip_suffix(b" (")?;
+        let is_end = matches!(before.last(), Some(b';' | b'{' | b'}' | b'/'));
+        (count > 0 && is_end).then_some(before)
+    };
+    before().unwrap_or(step)
 }
 
 /// Returns the name in `/* name */`, `/* name = 0x0 */` or `/* name ret=0x0 */` after a return.

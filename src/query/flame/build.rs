@@ -371,6 +371,17 @@ pub fn of_stacks(
     Ok(tree.finish(Unit::Samples, |node| node.total))
 }
 
+/// Returns the function's name in `do_exit (ffffffff81399b71)`, as trace-cmd prints a frame.
+fn without_address(frame: &str) -> &str {
+    let address = frame.strip_suffix(')').and_then(|it| it.rsplit_once(" ("));
+    match address {
+        Some((name, address)) if address.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            name.trim_end()
+        }
+        _ => frame,
+    }
+}
+
 /// Adds a stack, whose innermost function comes first.
 fn add_stack(tree: &mut Tree, stack: &[String]) {
     if stack.is_empty() {
@@ -379,10 +390,10 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
     let mut at = 0;
     tree.add(0, 1, 0, 1);
     for frame in stack.iter().rev().take(MAX_DEPTH) {
-        // The offset inside the function is left out: it would split the function into many nodes.
+        // The offset inside the function and the address are left out: they would split the function into many nodes.
         let name = frame
             .split_once("+0x")
-            .map_or(frame.as_str(), |(name, _)| name);
+            .map_or_else(|| without_address(frame), |(name, _)| name);
         let name = tree.name(name);
         match tree.child(at, name) {
             Some(node) => at = node,

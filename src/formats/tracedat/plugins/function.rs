@@ -67,6 +67,13 @@ fn push_function(out: &mut Vec<u8>, event: &Event<'_>, address: u64, state: &mut
     if event.functions.shows_offset
         && let Some(FunctionAt { start, .. }) = event.function(address)
     {
+        push_offset(out, event, address, start);
+    }
+}
+
+/// Appends the offset of an address in the function that begins at `start`, if the user wants offsets.
+fn push_offset(out: &mut Vec<u8>, event: &Event<'_>, address: u64, start: u64) {
+    if event.functions.shows_offset {
         out.extend_from_slice(b"+0x");
         push_hex(out, address.wrapping_sub(start));
         // trace-cmd prints a space behind.
@@ -108,8 +115,9 @@ fn show_stack(out: &mut Vec<u8>, event: &Event<'_>, _: &mut State<'_>) -> Then {
             break;
         }
         out.extend_from_slice(b"=> ");
-        if let Some(FunctionAt { name, .. }) = event.function(address) {
+        if let Some(FunctionAt { name, start }) = event.function(address) {
             out.extend_from_slice(name);
+            push_offset(out, event, address, start);
             out.extend_from_slice(b" (");
             push_hex(out, address);
             out.extend_from_slice(b")\n");
