@@ -133,6 +133,14 @@ impl<T: Pod> Column<T> {
     /// Appends a value.
     #[inline]
     pub fn push(&mut self, value: T) {
+        match &mut self.0 {
+            Values::Owned(values) => values.push(value),
+            Values::Mapped(_) => self.push_copied(value),
+        }
+    }
+
+    #[cold]
+    fn push_copied(&mut self, value: T) {
         self.to_mut().push(value);
     }
 

@@ -8,6 +8,7 @@ use super::format::{Format, Input, Sniff};
 use super::stream::{AnyStream, Gathered, Recording, Shown};
 use crate::base::{Job, ReadError};
 use crate::event::{Coarse, Directory, Part, TraceInfo};
+use crate::trace::Trace;
 
 /// Number of bytes of an inner recording in which its format is detected.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -110,7 +111,7 @@ impl AnyStream for Carried {
         Ok(gathered)
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
-        self.stream.prepare(job)
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        self.stream.prepare(trace, job)
     }
 }

@@ -21,6 +21,7 @@ use super::format::{Inside, Instead};
 use super::report::Report;
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
+use crate::trace::Trace;
 
 /// An opened file whose head was read.
 pub struct Recording {
@@ -169,12 +170,12 @@ pub(crate) trait Stream: Send + Sync {
         job: &Job,
     ) -> Result<Gathered, ReadError>;
 
-    /// Does what single events need before they can be decoded, if the parts are not read because their columns are
-    /// known. Without a cheaper way, all parts are read.
+    /// Does what single events need before they can be decoded, if the parts are not read because the `trace` that was
+    /// made of them is known. Without a cheaper way, all parts are read.
     ///
     /// # Errors
     /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
         read_in_steps(self, 1, job, &mut |_| {}).map(drop)
     }
 }
@@ -213,7 +214,7 @@ pub(crate) trait IndependentParts: Send + Sync {
     ///
     /// # Errors
     /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, job: &Job) -> Result<(), ReadError>
+    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError>
     where
         Self: Sized,
     {
@@ -267,8 +268,8 @@ impl<P: IndependentParts> Stream for P {
         IndependentParts::gather(self, read, job)
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
-        IndependentParts::prepare(self, job)
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        IndependentParts::prepare(self, trace, job)
     }
 }
 
@@ -352,7 +353,7 @@ pub trait AnyStream: Send + Sync {
     ///
     /// # Errors
     /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, job: &Job) -> Result<(), ReadError>;
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError>;
 }
 
 impl<S: Stream> AnyStream for S {
@@ -373,8 +374,8 @@ impl<S: Stream> AnyStream for S {
         read_in_steps(self, steps, job, show)
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
-        Stream::prepare(self, job)
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        Stream::prepare(self, trace, job)
     }
 }
 

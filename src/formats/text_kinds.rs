@@ -4,6 +4,7 @@
 use super::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
 use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{KindId, Role};
+use crate::trace::Trace;
 
 /// The table of kinds, shared by all parts.
 pub(crate) type Kinds = KindTable<Role>;
@@ -19,6 +20,16 @@ impl Default for Kinds {
 }
 
 impl Kinds {
+    /// Numbers the kinds as in a trace that was made of the file before: the numbers depend on which part was read first.
+    pub(crate) fn take_from(&self, trace: &Trace) {
+        let known = self.list().kinds.len();
+        for kind in trace.kinds.iter().skip(known) {
+            let category = trace.strings.text(kind.category);
+            let name = trace.strings.bytes(kind.name);
+            let _added_in_order = self.intern(&category, name, kind.role);
+        }
+    }
+
     /// Returns the kind with this category, name and role, and adds it if it is new.
     #[must_use]
     pub(crate) fn intern(&self, category: &str, name: &[u8], role: Role) -> KindId {

@@ -390,10 +390,22 @@ struct DraftLevel {
     level: Level,
     /// For each entry, how long its labels take.
     tallies: Vec<Tally>,
-    /// Whether the last entry's labels are still to be taken from its tally.
-    is_mixed: bool,
-    open_bucket: Option<i64>,
+    /// The last entry, which more items may join.
+    open: Option<Open>,
     has_parts: bool,
+}
+
+/// An entry that more items may join.
+struct Open {
+    entry: Entry,
+    parts: Parts,
+    tally: Tally,
+    /// Whether the entry's labels are still to be taken from its tally.
+    is_mixed: bool,
+    start: i64,
+    length: i64,
+    /// The bucket whose items it takes; `None` for a long item, which has an entry of its own.
+    bucket: Option<i64>,
 }
 
 impl DraftLevel {
@@ -412,8 +424,7 @@ impl DraftLevel {
                 shares: Vec::with_capacity(with_shares as usize).into(),
             },
             tallies: Vec::with_capacity(count as usize),
-            is_mixed: false,
-            open_bucket: None,
+            open: None,
             has_parts: row.has_parts(),
         }
     }
@@ -430,59 +441,58 @@ impl DraftLevel {
             size,
         } = new;
         let time = (length as f32).max(1.0);
-        let is_short = size == Size::Short;
-        let level = &mut self.level;
-        let bucket = is_short.then_some(start >> level.shift);
-        if is_short
-            && bucket == self.open_bucket
-            && let (Some(open), Some(all)) = (level.entries.last_mut(), self.tallies.last_mut())
-            && let (Some(open_start), Some(open_length)) =
-                (level.starts.last(), level.lengths.last_mut())
+        let bucket = (size == Size::Short).then_some(start >> self.level.shift);
+        if let Some(open) = &mut self.open
+            && bucket.is_some()
+            && bucket == open.bucket
         {
-            open.busy = open.busy.saturating_add(entry.busy);
-            if let Some(open) = level.parts.last_mut() {
-                for (sum, more) in open.iter_mut().zip(parts) {
+            open.entry.busy = open.entry.busy.saturating_add(entry.busy);
+            if self.has_parts {
+                for (sum, more) in open.parts.iter_mut().zip(parts) {
                     *sum = sum.saturating_add(more);
                 }
             }
-            *open_length = up_to_u32(start.saturating_add(length).saturating_sub(*open_start));
+            open.length = start.saturating_add(length).saturating_sub(open.start);
             match labels {
-                Labels::One => all.add(entry.label, time),
-                Labels::Several(tally) => all.add_all(tally),
+                Labels::One => open.tally.add(entry.label, time),
+                Labels::Several(tally) => open.tally.add_all(tally),
             }
-            self.is_mixed = true;
+            open.is_mixed = true;
             return;
         }
-        self.open_bucket = bucket;
-        self.settle_label();
-        let level = &mut self.level;
-        level.entries.push(entry);
-        level.starts.push(start);
-        level.lengths.push(up_to_u32(length));
-        match self.has_parts {
-            true => level.parts.push(parts),
-            false => level.shares.push(Shares::ONE),
-        }
-        self.is_mixed = matches!(labels, Labels::Several(_));
-        self.tallies.push(match labels {
-            Labels::One => Tally::of(entry.label, time),
-            Labels::Several(tally) => *tally,
+        self.settle();
+        self.open = Some(Open {
+            entry,
+            parts,
+            is_mixed: matches!(labels, Labels::Several(_)),
+            tally: match labels {
+                Labels::One => Tally::of(entry.label, time),
+                Labels::Several(tally) => *tally,
+            },
+            start,
+            length,
+            bucket,
         });
     }
 
-    /// Gives the last entry the labels that take most of it.
-    #[inline]
-    fn settle_label(&mut self) {
-        if self.is_mixed
-            && let (Some(last), Some(tally)) = (self.level.entries.last_mut(), self.tallies.last())
-        {
-            let two = tally.first_two();
-            last.label = two[0].0;
-            if let Some(shares) = self.level.shares.last_mut() {
-                *shares = Shares::of(two, last.busy, self.level.shift);
-            }
+    /// Adds the open entry to the level, with the labels that take most of it.
+    fn settle(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let (mut entry, mut shares) = (open.entry, Shares::ONE);
+        let level = &mut self.level;
+        if open.is_mixed {
+            let two = open.tally.first_two();
+            entry.label = two[0].0;
+            shares = Shares::of(two, entry.busy, level.shift);
         }
-        self.is_mixed = false;
+        level.entries.push(entry);
+        level.starts.push(open.start);
+        level.lengths.push(up_to_u32(open.length));
+        match self.has_parts {
+            true => level.parts.push(open.parts),
+            false => level.shares.push(shares),
+        }
+        self.tallies.push(open.tally);
     }
 
     /// Adds an item of the row.
@@ -504,7 +514,7 @@ impl DraftLevel {
 
     /// Adds the sentinel that ends the last entry.
     fn close(mut self, item_count: u32) -> DraftLevel {
-        self.settle_label();
+        self.settle();
         self.level.entries.push(Entry {
             first: item_count,
             label: 0,

@@ -222,13 +222,13 @@ fn reopen(
     if let Some(publish) = listener {
         // The timeline is complete; lists of events follow when the reader can decode them.
         publish(state.clone());
-        stream.prepare(job)?;
+        stream.prepare(&state.trace, job)?;
         state.is_complete = true;
         state.timings.full = begun.elapsed();
         publish(state.clone());
         return Ok(state);
     }
-    let reopened = model::Reopened::new(state.reader, Arc::clone(stream));
+    let reopened = model::Reopened::new(state.reader, Arc::clone(stream), Arc::clone(&state.trace));
     state.reader = Arc::new(reopened);
     state.is_complete = true;
     state.timings.full = begun.elapsed();

@@ -330,16 +330,20 @@ struct OnTrack {
 fn instants(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let trace = &scope.loaded.trace;
     let mut order: Vec<(Timestamp, u32, u32)> = Vec::with_capacity(trace.instants.len());
-    for (track, row) in trace.tracks.iter().enumerate() {
+    let events = trace.events.cursor();
+    for (track, row) in (0_u32..).zip(&trace.tracks) {
         for event in trace.instants.of(&row.instants) {
-            order.push((trace.events.time(EventId(event)), event, track as u32));
+            let (time, id) = (events.time(EventId(event)), EventId(event));
+            if scope.chosen.span.contains(time) && scope.chosen.has_point(TrackId(track), id) {
+                order.push((time, event, track));
+            }
         }
     }
-    order.sort_unstable();
-    let ids = order.into_iter().filter_map(|(time, event, track)| {
-        let (event, track) = (EventId(event), TrackId(track));
-        let is_in = scope.chosen.span.contains(time) && scope.chosen.has_point(track, event);
-        is_in.then_some(OnTrack { event, track })
+    // Each track is in order: this sort merges them.
+    order.par_sort();
+    let ids = order.into_iter().map(|(_, event, track)| OnTrack {
+        event: EventId(event),
+        track: TrackId(track),
     });
     let name = |track: u32| track_name(trace, TrackId(track)).into_owned();
     Box::new(ColumnsOfIds {

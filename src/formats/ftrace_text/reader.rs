@@ -26,6 +26,7 @@ use super::summary::{BlockStart, Shape, State, Summary, Whole, summarise};
 use super::{describe, gaps, graph, refused, sniff, with_etrace};
 use crate::formats::ftrace_line::prefix;
 use crate::formats::ftrace_line::prefix::{digits, split_prefix};
+use crate::trace::Trace;
 
 const BLOCK_BYTES: usize = 4 << 20;
 /// Number of bytes of each block that are read when the file is opened.
@@ -509,7 +510,8 @@ impl Stream for FtraceReader {
         Ok(gathered)
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        self.kinds.take_from(trace);
         let whole = start(self, job)?.whole;
         if whole.has_etrace {
             // The lines are found while the parts are read.

@@ -30,6 +30,7 @@ use super::settle::settle;
 use super::sniff::{FoundOrder, Magic, likely_order_of};
 use super::summary::{SHARE, Summary, summarise};
 use super::{coarse, describe, fields, objects};
+use crate::trace::Trace;
 
 /// Maximum number of blobs in the file's facts.
 const MOST_LISTED_BLOBS: usize = 32;
@@ -362,7 +363,7 @@ impl Stream for FxtReader {
         })
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
         start(self, job).map(drop)
     }
 }

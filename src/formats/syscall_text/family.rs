@@ -20,9 +20,10 @@ use crate::event::{
     TraceInfo,
 };
 use crate::formats::format::{Input, Sniff, Together};
-use crate::formats::stream::PartRead;
+use crate::formats::stream::{PartRead, start};
 use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
+use crate::trace::Trace;
 
 /// Opens several strace files together.
 pub(super) const TOGETHER: Together = Together { are_parts, open };
@@ -274,6 +275,17 @@ impl Stream for Family {
             diagnostics,
             inside: Vec::new(),
         })
+    }
+
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        if let Some(first) = self.readers.first() {
+            // All files share their kinds.
+            first.kinds.take_from(trace);
+        }
+        for (reader, found) in self.readers.iter().zip(start(self, job)?.whole) {
+            let _ = reader.found.set(found);
+        }
+        Ok(())
     }
 }
 

@@ -24,6 +24,7 @@ use super::fold::{Found, PartStart, State};
 use super::head::{Caller, Head};
 use super::summary::{Summary, summarise};
 use super::{describe, sniff, values};
+use crate::trace::Trace;
 
 const PART_BYTES: usize = 2 << 20;
 
@@ -282,7 +283,8 @@ impl Stream for TextReader {
         })
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        self.kinds.take_from(trace);
         let _ = self.found.set(start(self, job)?.whole);
         Ok(())
     }

@@ -31,6 +31,7 @@ use crate::formats::report::Report;
 use crate::formats::stream::{
     self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,
 };
+use crate::trace::Trace;
 
 /// Approximate size of the pages of one part, in bytes.
 const PART_BYTES: u64 = 4 << 20;
@@ -399,7 +400,7 @@ impl IndependentParts for TraceDat {
         Ok(gathered)
     }
 
-    fn prepare(&self, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
         match self.prints {
             PrintTexts::Marks => Ok(()),
             // The lines are found while the parts are read.

@@ -8,20 +8,27 @@ use crate::base::Job;
 use crate::event::{DecodedEvent, KindId, Need};
 use crate::formats::events::FieldReader;
 use crate::formats::{AnyStream, EventRef, Events};
+use crate::trace::Trace;
 
 /// Decodes events; prepares the reader when the first event is decoded. That takes up to as long as reading the file.
 pub(crate) struct Reopened {
     events: Arc<dyn Events>,
     stream: Arc<dyn AnyStream>,
+    trace: Arc<Trace>,
     is_ready: OnceLock<()>,
 }
 
 impl Reopened {
-    /// Returns the events of the recording with this stream.
-    pub(crate) fn new(events: Arc<dyn Events>, stream: Arc<dyn AnyStream>) -> Reopened {
+    /// Returns the events of the recording with this stream, of which `trace` was made.
+    pub(crate) fn new(
+        events: Arc<dyn Events>,
+        stream: Arc<dyn AnyStream>,
+        trace: Arc<Trace>,
+    ) -> Reopened {
         Reopened {
             events,
             stream,
+            trace,
             is_ready: OnceLock::new(),
         }
     }
@@ -29,7 +36,7 @@ impl Reopened {
     fn ready(&self) -> &dyn Events {
         // Without memory for it, events have no text and no fields, as if the file could no longer be read.
         self.is_ready
-            .get_or_init(|| drop(self.stream.prepare(&Job::default())));
+            .get_or_init(|| drop(self.stream.prepare(&self.trace, &Job::default())));
         &*self.events
     }
 }
