@@ -121,7 +121,7 @@ impl Preview {
                     // Parts of this CPU may be missing: its last run is certain only up to its last switch.
                     *end = Maybe::new(end.at_most(last.time.saturating_add(1)));
                 }
-                runs.append(&mut part);
+                runs.append(&part);
             }
             runs.of_cpu.push(Range {
                 start: first,

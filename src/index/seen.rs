@@ -89,7 +89,7 @@ impl SeenThreads {
         let rows = self.cpus.iter().map(|row| {
             let columns =
                 row.starts.memory_bytes() + row.ends.memory_bytes() + row.threads.memory_bytes();
-            columns as u64 + row.lod.as_ref().map_or(0, Lod::memory_bytes)
+            columns + row.lod.as_ref().map_or(0, Lod::memory_bytes)
         });
         rows.sum::<u64>() + (self.cpus.capacity() * size_of::<SeenOnCpu>()) as u64
     }

@@ -175,7 +175,8 @@ fn a_damaged_model_file_is_made_again() {
     let expected = cache.text(&["table", "slices", &file]);
     let model = cache.model();
     let whole = std::fs::read(&model).unwrap();
-    let damages: [&dyn Fn(&mut Vec<u8>); 5] = [
+    type Damage<'a> = &'a dyn Fn(&mut Vec<u8>);
+    let damages: [Damage<'_>; 5] = [
         &|bytes| bytes.clear(),
         &|bytes| bytes.truncate(whole.len() / 2),
         &|bytes| bytes.truncate(60),

@@ -113,9 +113,9 @@ pub(super) fn join_runs(each: Vec<CpuRuns>, cpu_count: usize, thread_count: usiz
     };
     let total: usize = each.iter().map(|cpu| cpu.runs.len()).sum();
     reserve(&mut runs, total);
-    for mut cpu in each {
+    for cpu in each {
         let first = runs.starts.len() as u32;
-        runs.append(&mut cpu.runs);
+        runs.append(&cpu.runs);
         runs.of_cpu[cpu.cpu as usize] = first..runs.starts.len() as u32;
     }
     runs.place_empty_cpus();
