@@ -223,6 +223,8 @@ fn reopen(
         // The timeline is complete; lists of events follow when the reader can decode them.
         publish(state.clone());
         stream.prepare(&state.trace, job)?;
+        // Answers about single events that were found before are not those of this generation.
+        state.id = state.id.next_generation();
         state.is_complete = true;
         state.timings.full = begun.elapsed();
         publish(state.clone());

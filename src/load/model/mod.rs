@@ -246,6 +246,7 @@ mod tests {
         let (shown, reopened) = open();
         let first = &shown[0];
         assert!(!first.is_complete && reopened.is_complete);
+        assert_ne!(first.id, reopened.id);
         assert!(Arc::ptr_eq(&first.trace, &reopened.trace));
         assert!(first.trace.memory_bytes() < read.trace.memory_bytes());
         assert_eq!(first.trace.slices.len(), read.trace.slices.len());
