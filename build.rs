@@ -2,8 +2,8 @@
 //!
 //! The fingerprint of the source is the version of model files: any change of the program may change what they contain.
 //!
-//! Only optimised builds ask for the commit: a development build would otherwise be made anew with every commit. What is built from a
-//! packed crate has the commit in `.cargo_vcs_info.json`; what is built from a plain folder has none.
+//! Only optimised builds ask for the commit: a development build would otherwise be made anew with every commit. What is
+//! built from a packed crate has the commit in `.cargo_vcs_info.json`; what is built from a plain folder has none.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -64,7 +64,6 @@ fn checked_out() -> Option<String> {
         return None;
     }
     // Not the index: asking for the state of the files may write it anew.
-    println!("cargo:rerun-if-changed=src");
     for name in ["HEAD", "logs/HEAD"] {
         let path = git(&["rev-parse", "--git-path", name])?;
         println!("cargo:rerun-if-changed={path}");

@@ -219,20 +219,24 @@ pub(crate) fn restore<T: DeserializeOwned>(rest: &[u8], file: Bytes) -> Result<T
 
 impl<T: Pod> Serialize for Column<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let bytes: &[u8] = bytemuck::cast_slice(self);
-        let place = WRITER.with_borrow_mut(|writer| {
-            let writer = writer
-                .as_mut()
-                .ok_or_else(|| ser::Error::custom("columns are only stored in model files"))?;
-            let at = if bytes.is_empty() {
-                0
-            } else {
-                writer.write(bytes).map_err(ser::Error::custom)?
-            };
-            Ok((at, bytes.len() as u64))
-        })?;
-        place.serialize(serializer)
+        serialize_bytes(bytemuck::cast_slice(self), serializer)
     }
+}
+
+/// Writes the bytes of a column to the model file, and serializes their place.
+fn serialize_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    let place = WRITER.with_borrow_mut(|writer| {
+        let writer = writer
+            .as_mut()
+            .ok_or_else(|| ser::Error::custom("columns are only stored in model files"))?;
+        let at = if bytes.is_empty() {
+            0
+        } else {
+            writer.write(bytes).map_err(ser::Error::custom)?
+        };
+        Ok((at, bytes.len() as u64))
+    })?;
+    place.serialize(serializer)
 }
 
 impl<'de, T: Pod> Deserialize<'de> for Column<T> {
@@ -260,7 +264,7 @@ impl<'de, T: Pod> Deserialize<'de> for Column<T> {
 pub(crate) mod checked {
     use bytemuck::{CheckedBitPattern, NoUninit};
     use serde::de::{self, Deserialize, Deserializer};
-    use serde::ser::{Serialize, Serializer};
+    use serde::ser::Serializer;
 
     use super::Column;
 
@@ -268,8 +272,7 @@ pub(crate) mod checked {
         values: &[T],
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
-        let bytes: &[u8] = bytemuck::cast_slice(values);
-        Column::from(bytes.to_vec()).serialize(serializer)
+        super::serialize_bytes(bytemuck::cast_slice(values), serializer)
     }
 
     pub(crate) fn deserialize<'de, T: CheckedBitPattern, D: Deserializer<'de>>(

@@ -11,3 +11,8 @@ pub(crate) fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
     };
     folder(variable).or_else(|| folder("HOME").map(|home| home.join(below_home)))
 }
+
+/// Returns the folder for what the program can make again: `$XDG_CACHE_HOME/threadline`, else `~/.cache/threadline`.
+pub(crate) fn cache_folder() -> Option<PathBuf> {
+    Some(user_folder("XDG_CACHE_HOME", ".cache")?.join("threadline"))
+}

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::base::task::Work;
-use crate::base::user_folder::user_folder;
+use crate::base::user_folder::cache_folder;
 use crate::base::{Cancelled, Nanos, Task, TraceId, Waker};
 use crate::load::LoadedTrace;
 use crate::record::{LiveReader, Report, last_report, program_path};
@@ -90,9 +90,9 @@ impl Recorder {
         place: Place,
         wake: impl Into<Waker>,
     ) -> std::io::Result<Recorder> {
-        let cache = user_folder("XDG_CACHE_HOME", ".cache");
+        let cache = cache_folder();
         let parent = match (place, cache) {
-            (Place::Cache, Some(cache)) => cache.join("threadline"),
+            (Place::Cache, Some(cache)) => cache,
             _ => std::env::temp_dir(),
         };
         std::fs::create_dir_all(&parent)?;

@@ -213,27 +213,31 @@ fn reopen(
     stream: &Arc<dyn AnyStream>,
     begun: Instant,
     job: &Job,
-    listener: Option<&mut dyn FnMut(LoadedTrace)>,
+    mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
 ) -> Result<LoadedTrace, ReadError> {
     state.trace = Arc::new(model.trace);
     state.index = Arc::new(model.index);
     state.part_count = model.part_count;
     state.id = state.id.next_generation();
-    if let Some(publish) = listener {
-        // The timeline is complete; lists of events follow when the reader can decode them.
-        publish(state.clone());
-        stream.prepare(&state.trace, job)?;
-        // Answers about single events that were found before are not those of this generation.
-        state.id = state.id.next_generation();
-        state.is_complete = true;
-        state.timings.full = begun.elapsed();
-        publish(state.clone());
-        return Ok(state);
+    match &mut listener {
+        Some(publish) => {
+            // The timeline is complete; lists of events follow when the reader can decode them.
+            publish(state.clone());
+            stream.prepare(&state.trace, job)?;
+            // Answers about single events that were found before are not those of this generation.
+            state.id = state.id.next_generation();
+        }
+        None => {
+            let trace = Arc::clone(&state.trace);
+            let reopened = model::Reopened::new(state.reader, Arc::clone(stream), trace);
+            state.reader = Arc::new(reopened);
+        }
     }
-    let reopened = model::Reopened::new(state.reader, Arc::clone(stream), Arc::clone(&state.trace));
-    state.reader = Arc::new(reopened);
     state.is_complete = true;
     state.timings.full = begun.elapsed();
+    if let Some(publish) = listener {
+        publish(state.clone());
+    }
     Ok(state)
 }
 

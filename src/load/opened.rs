@@ -72,36 +72,37 @@ impl fmt::Display for Change {
     }
 }
 
-/// Which file was opened, and what its contents were then.
+/// Which file was opened, and what its contents were then; `None` where the system does not tell it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Identity {
-    id: FileId,
+pub(super) struct Snapshot {
+    id: Option<FileId>,
     length: u64,
-    modified: SystemTime,
-    status_changed: ChangeTime,
+    modified: Option<SystemTime>,
+    status_changed: Option<ChangeTime>,
     samples: u64,
 }
 
-impl Identity {
-    /// Returns the identity of a file; `None` if the system does not tell it. `metadata` must have been read before
-    /// `bytes`.
-    pub(super) fn of(metadata: &Metadata, bytes: &[u8]) -> Option<Identity> {
-        Some(Identity {
-            id: file_id(metadata)?,
+impl Snapshot {
+    /// Returns the snapshot of a file; `metadata` must have been read before `bytes`.
+    pub(super) fn of(metadata: &Metadata, bytes: &[u8]) -> Snapshot {
+        Snapshot {
+            id: file_id(metadata),
             length: metadata.len(),
-            modified: metadata.modified().ok()?,
-            status_changed: status_changed(metadata)?,
+            modified: metadata.modified().ok(),
+            status_changed: status_changed(metadata),
             samples: samples(bytes),
-        })
+        }
     }
 
-    /// Adds all of it to a fingerprint.
-    pub(super) fn add_to(&self, print: &mut Fingerprint) {
-        let since_1970 = self.modified.duration_since(SystemTime::UNIX_EPOCH);
-        for number in [self.id.device, self.id.inode, self.length, self.samples] {
+    /// Adds all of it to a fingerprint; `None` if it does not identify the file.
+    pub(super) fn add_to(&self, print: &mut Fingerprint) -> Option<()> {
+        let since_1970 = self.modified?.duration_since(SystemTime::UNIX_EPOCH);
+        let id = self.id?;
+        for number in [id.device, id.inode, self.length, self.samples] {
             print.add(&number.to_le_bytes());
         }
-        print.add_text(&format!("{since_1970:?} {:?}", self.status_changed));
+        print.add_text(&format!("{since_1970:?} {:?}", self.status_changed?));
+        Some(())
     }
 }
 
@@ -119,10 +120,7 @@ pub(crate) struct DamagedFile {
 pub struct OpenedFile {
     path: PathBuf,
     file: File,
-    length: u64,
-    modified: Option<SystemTime>,
-    status_changed: Option<ChangeTime>,
-    samples: u64,
+    opened: Snapshot,
     map: Arc<GuardedMap>,
 }
 
@@ -133,12 +131,14 @@ impl OpenedFile {
         OpenedFile {
             path: path.to_path_buf(),
             file,
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-            status_changed: status_changed(metadata),
-            samples: samples(map.bytes()),
+            opened: Snapshot::of(metadata, map.bytes()),
             map,
         }
+    }
+
+    /// Returns which file was opened, and its contents then.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        self.opened
     }
 
     /// Returns the path by which the file was opened.
@@ -168,17 +168,19 @@ impl OpenedFile {
             return Some(Change::CutShort);
         }
         let now = self.file.metadata().ok()?;
-        if now.len() < self.length {
+        if now.len() < self.opened.length {
             return Some(Change::CutShort);
         }
-        let grew = now.len() > self.length;
-        let was_written = now.modified().ok() != self.modified;
-        let was_touched = was_written || status_changed(&now) != self.status_changed;
-        if (was_written && !grew) || (was_touched && samples(self.map.bytes()) != self.samples) {
+        let grew = now.len() > self.opened.length;
+        let was_written = now.modified().ok() != self.opened.modified;
+        let was_touched = was_written || status_changed(&now) != self.opened.status_changed;
+        if (was_written && !grew)
+            || (was_touched && samples(self.map.bytes()) != self.opened.samples)
+        {
             return Some(Change::Rewritten);
         }
         grew.then_some(Change::Grown {
-            opened_bytes: self.length,
+            opened_bytes: self.opened.length,
             now_bytes: now.len(),
         })
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::detection::{HEAD_BYTES, detect};
 use super::guard::GuardedMap;
-use super::opened::{Identity, OpenedFile};
+use super::opened::{OpenedFile, Snapshot};
 use super::reading::Reading;
 use super::stream::{Stream, io_error, read_file, read_stream};
 use crate::base::{Job, Problem, ReadError};
@@ -32,7 +32,7 @@ pub struct Source {
     /// Reports changes of the file; `None` if the bytes do not come from an open file.
     pub opened: Option<Arc<OpenedFile>>,
     /// Which file it is; `None` if the bytes do not come from a file that can be opened again.
-    pub(super) identity: Option<Identity>,
+    pub(super) snapshot: Option<Snapshot>,
     /// Whether the bytes are still read from the file after it was opened.
     pub is_mapped: bool,
 }
@@ -74,14 +74,13 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
         }
         // It has an end: what it unpacks to is read whole or not at all.
         let stream = read_file(&mut file, reading, job)?;
-        let identity = Identity::of(&metadata, &stream.bytes);
+        let snapshot = Snapshot::of(&metadata, &stream.bytes);
         return Ok(Source {
-            identity,
+            snapshot: Some(snapshot),
             ..in_memory(stream, &file_name, job)?
         });
     }
     let map = Arc::new(GuardedMap::new(&file).map_err(|error| io_error(&error))?);
-    let identity = Identity::of(&metadata, map.bytes());
     let opened = OpenedFile::new(path, file, &metadata, Arc::clone(&map));
     let mapped = Input::new(Arc::new(Mapped(map)), file_name);
     let plain = unwrapped(mapped, job)?;
@@ -90,8 +89,8 @@ pub fn read(path: &Path, reading: Reading, job: &Job) -> Result<Source, ReadErro
         file_bytes: metadata.len(),
         stopped: plain.stopped,
         inside: plain.inside,
+        snapshot: Some(opened.snapshot()),
         opened: Some(Arc::new(opened)),
-        identity,
         is_mapped: plain.is_as_given,
     })
 }
@@ -122,7 +121,7 @@ fn in_memory(stream: Stream, name: &str, job: &Job) -> Result<Source, ReadError>
         stopped: stream.stopped.or(plain.stopped),
         inside: plain.inside,
         opened: None,
-        identity: None,
+        snapshot: None,
         is_mapped: false,
     })
 }

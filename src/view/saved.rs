@@ -147,10 +147,7 @@ pub(super) fn make_private_folder(path: &Path) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    files::make_private(&mut builder);
-    builder.create(folder.unwrap_or(Path::new(".")))
+    files::create_private_folder(folder.unwrap_or(Path::new(".")))
 }
 
 /// Writes `value` as JSON: the file is written under another name, synced and then renamed, so that it is never

@@ -137,8 +137,17 @@ pub(crate) fn path_of(bytes: Vec<u8>) -> PathBuf {
     String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
-/// Makes `builder` create folders that only their owner can use, on systems with Unix permissions.
-pub(crate) fn make_private(builder: &mut DirBuilder) {
+/// Creates a folder, and those above it, that only their owner can use, on systems with Unix permissions.
+///
+/// # Errors
+/// If the system refuses.
+pub(crate) fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = DirBuilder::new();
+    make_private(&mut builder);
+    builder.recursive(true).create(folder)
+}
+
+fn make_private(builder: &mut DirBuilder) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::DirBuilderExt as _;

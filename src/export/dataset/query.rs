@@ -18,7 +18,8 @@ use super::views::{Dialect, quoted};
 use super::{DataSet, SetError};
 use crate::base::Job;
 use crate::base::fingerprint::{Fingerprint, digits};
-use crate::base::user_folder::user_folder;
+use crate::base::system::files::create_private_folder;
+use crate::base::user_folder;
 use crate::export::rows::{RowFormat, RowWriter};
 use crate::load::LoadedTrace;
 use crate::tables::{Cell, ColumnDef};
@@ -346,8 +347,7 @@ const MOST_CACHED_BYTES: u64 = 10 << 30;
 
 /// Returns the folder of cached data sets: `$XDG_CACHE_HOME/threadline/datasets`, else `~/.cache/...`.
 fn cache_folder() -> Option<PathBuf> {
-    let cache = user_folder("XDG_CACHE_HOME", ".cache")?;
-    Some(cache.join("threadline").join("datasets"))
+    Some(user_folder::cache_folder()?.join("datasets"))
 }
 
 /// Returns the data set of these files if it is in the cache, else makes it with `fill`. `what` distinguishes data sets of
@@ -369,7 +369,7 @@ pub(crate) fn cached<E: From<SetError>>(
     if let Ok(known) = DataSet::open(&place) {
         return Ok(known);
     }
-    make_private(&folder).map_err(|error| io(&folder, error))?;
+    create_private_folder(&folder).map_err(|error| io(&folder, error))?;
     let made = tempfile::Builder::new()
         .prefix(".making-")
         .tempdir_in(&folder);
@@ -387,12 +387,6 @@ pub(crate) fn cached<E: From<SetError>>(
         Err(error) => return Err(io(&place, error).into()),
     }
     Ok(DataSet::open(&place)?)
-}
-
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    crate::base::system::files::make_private(&mut builder);
-    builder.recursive(true).create(folder)
 }
 
 /// Returns the name of the data set of files as they are now.

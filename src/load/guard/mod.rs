@@ -142,6 +142,12 @@ impl GuardedMap {
     }
 }
 
+impl AsRef<[u8]> for GuardedMap {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
 impl Drop for GuardedMap {
     fn drop(&mut self) {
         self.slot.end.store(0, Ordering::SeqCst);

@@ -198,21 +198,16 @@ pub(crate) fn read<T: DeserializeOwned>(file: Bytes, label: Label) -> Option<T> 
     {
         return None;
     }
-    let checksums: Vec<u32> = checksums
-        .as_chunks::<4>()
-        .0
-        .iter()
-        .map(|bytes| u32::from_ne_bytes(*bytes))
-        .collect();
+    let (checksums, _) = checksums.as_chunks();
     let blocks = data.par_chunks(BLOCK_BYTES).zip(checksums);
     if !blocks
         .into_par_iter()
-        .all(|(block, checksum)| crc32fast::hash(block) == checksum)
+        .all(|(block, checksum)| crc32fast::hash(block) == u32::from_ne_bytes(*checksum))
     {
         return None;
     }
-    let rest = file.get(rest_start..data_end)?.to_vec();
-    restore(&rest, file.slice(..data_end)).ok()
+    let rest = file.get(rest_start..data_end)?;
+    restore(rest, file.slice(..data_end)).ok()
 }
 
 #[cfg(test)]
@@ -225,14 +220,6 @@ mod tests {
         contents: 5,
         key: [6, 7],
     };
-
-    struct Mapped(GuardedMap);
-
-    impl AsRef<[u8]> for Mapped {
-        fn as_ref(&self) -> &[u8] {
-            self.0.bytes()
-        }
-    }
 
     type Value = (Column<u32>, Vec<Column<u8>>, String);
 
@@ -247,7 +234,7 @@ mod tests {
     }
 
     fn bytes_of(file: &File) -> Bytes {
-        Bytes::from_owner(Mapped(GuardedMap::new(file).unwrap()))
+        Bytes::from_owner(GuardedMap::new(file).unwrap())
     }
 
     fn written() -> File {

@@ -7,7 +7,9 @@ use std::time::SystemTime;
 
 use super::file::Label;
 use crate::base::atomic_file::{FileError, Overwrite, write_whole_file};
-use crate::base::system::files::{disk_space, is_private, make_file_private, make_private};
+use crate::base::system::files::{
+    create_private_folder, disk_space, is_private, make_file_private,
+};
 
 /// Most bytes of all model files together.
 const MOST_BYTES: u64 = 20 << 30;
@@ -79,9 +81,7 @@ impl Folder {
         bytes: u64,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut builder = std::fs::DirBuilder::new();
-        make_private(&mut builder);
-        builder.recursive(true).create(&self.0)?;
+        create_private_folder(&self.0)?;
         self.make_room(bytes)?;
         write_whole_file(&self.path_of(label), Overwrite::Replace, |file| {
             make_file_private(file)?;

@@ -15,8 +15,7 @@ pub(crate) mod file;
 mod folder;
 mod reopened;
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +27,7 @@ use super::loaded::LoadedTrace;
 use super::reading::{Growth, Reading};
 use super::source::Source;
 use crate::base::fingerprint::Fingerprint;
+use crate::base::user_folder::cache_folder;
 use crate::index::Index;
 use crate::trace::Trace;
 use file::Label;
@@ -52,6 +52,7 @@ pub(crate) enum Writing {
 struct Store {
     folder: Folder,
     kept_from: Duration,
+    writing: Writing,
     pending: Mutex<Vec<Pending>>,
 }
 
@@ -64,8 +65,6 @@ struct Pending {
 }
 
 static STORE: OnceLock<Store> = OnceLock::new();
-/// Whether files are written in the background: 1, or later: 0.
-static IN_BACKGROUND: AtomicU8 = AtomicU8::new(0);
 
 /// Makes all later loads of this process use model files in `folder`.
 pub(crate) fn enable(folder: Folder, writing: Writing) {
@@ -78,10 +77,9 @@ pub(crate) fn enable(folder: Folder, writing: Writing) {
     let _was_enabled = STORE.set(Store {
         folder,
         kept_from: from.map_or(KEPT_FROM, Duration::from_millis),
+        writing,
         pending: Mutex::default(),
     });
-    let is_in_background = writing == Writing::InBackground;
-    IN_BACKGROUND.store(u8::from(is_in_background), Ordering::Relaxed);
 }
 
 /// What a model file contains.
@@ -116,7 +114,7 @@ pub(super) fn label(sources: &[Source], paths: &[PathBuf], reading: Reading) -> 
         }
         // The name may contain facts: the pid of `strace -ff`.
         print.add_text(&path.file_name()?.to_string_lossy());
-        source.identity.as_ref()?.add_to(&mut print);
+        source.snapshot?.add_to(&mut print)?;
     }
     let first = print.clone().finish();
     print.add_text("second half");
@@ -125,20 +123,12 @@ pub(super) fn label(sources: &[Source], paths: &[PathBuf], reading: Reading) -> 
     Some(Label { contents, key })
 }
 
-struct Mapped(GuardedMap);
-
-impl AsRef<[u8]> for Mapped {
-    fn as_ref(&self) -> &[u8] {
-        self.0.bytes()
-    }
-}
-
 /// Returns the kept model for a label, if there is one. A damaged file is removed.
 pub(super) fn find(label: Label) -> Option<Model> {
     let store = STORE.get()?;
     let opened = store.folder.open(label)?;
     let map = GuardedMap::new(&opened).ok()?;
-    let model: Option<Model> = file::read(Bytes::from_owner(Mapped(map)), label);
+    let model: Option<Model> = file::read(Bytes::from_owner(map), label);
     match model {
         Some(_) => store.folder.mark_used(&opened),
         None => store.folder.remove(label),
@@ -159,7 +149,7 @@ pub(super) fn keep(label: Label, loaded: &LoadedTrace) {
         index: Arc::clone(&loaded.index),
         part_count: loaded.part_count,
     };
-    if IN_BACKGROUND.load(Ordering::Relaxed) == 0 {
+    if store.writing == Writing::Later {
         let mut list = store.pending.lock().unwrap_or_else(PoisonError::into_inner);
         return list.push(pending);
     }
@@ -197,10 +187,7 @@ impl Store {
 /// Returns the folder of model files: `$XDG_CACHE_HOME/threadline/models`, else `~/.cache/...`; `None` if neither is known.
 #[must_use]
 pub(crate) fn default_folder() -> Option<Folder> {
-    let cache = crate::base::user_folder::user_folder("XDG_CACHE_HOME", ".cache")?;
-    Some(Folder::new(
-        cache.join("threadline").join(Path::new("models")),
-    ))
+    Some(Folder::new(cache_folder()?.join("models")))
 }
 
 #[cfg(test)]

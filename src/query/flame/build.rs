@@ -371,8 +371,11 @@ pub fn of_stacks(
     Ok(tree.finish(Unit::Samples, |node| node.total))
 }
 
-/// Returns the function's name in `do_exit (ffffffff81399b71)`, as trace-cmd prints a frame.
-fn without_address(frame: &str) -> &str {
+/// Returns the function's name in a frame: `do_exit+0x12`, or `do_exit (ffffffff81399b71)` as trace-cmd prints it.
+fn function_of(frame: &str) -> &str {
+    if let Some((name, _)) = frame.split_once("+0x") {
+        return name;
+    }
     let address = frame.strip_suffix(')').and_then(|it| it.rsplit_once(" ("));
     match address {
         Some((name, address)) if address.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -391,10 +394,7 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
     tree.add(0, 1, 0, 1);
     for frame in stack.iter().rev().take(MAX_DEPTH) {
         // The offset inside the function and the address are left out: they would split the function into many nodes.
-        let name = frame
-            .split_once("+0x")
-            .map_or_else(|| without_address(frame), |(name, _)| name);
-        let name = tree.name(name);
+        let name = tree.name(function_of(frame));
         match tree.child(at, name) {
             Some(node) => at = node,
             None => {
