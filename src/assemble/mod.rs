@@ -88,7 +88,7 @@ use points::{PointRules, points};
 use programs::{join_tracks, with_program_names};
 use scheduling::schedule;
 use slice_table::{OnTracks, track_tables};
-use whereabouts::{Missing, Whereabouts};
+use whereabouts::{Missing, WaitsOverLosses, Whereabouts};
 
 /// Returns the [`Trace`] of all parts; `parts` are sorted by lane, and in file order inside each lane.
 ///
@@ -181,9 +181,11 @@ pub fn assemble(
         abi: directory.syscall_abi,
         taken_over,
     };
+    let waits = WaitsOverLosses::new(&scheduling.states);
     let around = Surroundings {
         recorded: &recorded,
         missing,
+        waits: &waits,
         threads: &people.threads,
         births: &births,
     };

@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 use super::losses::Losses;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
-use crate::event::{Migration, ThreadKey, Wakeup, WakeupSort};
+use crate::event::{Migration, ThreadKey, ThreadState, Wakeup, WakeupSort};
+use crate::trace::states::States;
 use crate::trace::{CpuId, ThreadId};
 
 /// A CPU whose events may be missing.
@@ -56,6 +57,47 @@ pub(crate) struct Whereabouts {
     of: FxHashMap<u32, Vec<Sent>>,
     /// The numbers of CPUs that were not recorded, sorted.
     unrecorded: Vec<u32>,
+}
+
+/// Waits for a CPU during which events of a CPU are missing: the thread may have run there, and waited again.
+#[derive(Debug, Default)]
+pub(crate) struct WaitsOverLosses {
+    /// Thread and start in ns, sorted.
+    waits: Vec<(u32, i64)>,
+}
+
+impl WaitsOverLosses {
+    /// Returns the waits among the states of all threads.
+    #[must_use]
+    pub(crate) fn new(states: &States) -> WaitsOverLosses {
+        let mut waits = Vec::new();
+        for (thread, rows) in (0..).zip(&states.of_thread) {
+            for row in rows.start as usize..rows.end as usize {
+                let is_wait = matches!(
+                    states.states[row],
+                    ThreadState::Runnable | ThreadState::Preempted
+                );
+                if is_wait && states.notes[row].spans_loss() {
+                    waits.push((thread, states.starts[row]));
+                }
+            }
+        }
+        WaitsOverLosses { waits }
+    }
+
+    /// Returns whether there is no such wait.
+    #[must_use]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waits.is_empty()
+    }
+
+    /// Returns the start of a thread's first wait that began between two times, in ns.
+    #[must_use]
+    pub(crate) fn first(&self, thread: ThreadId, from: i64, until: i64) -> Option<i64> {
+        let first = self.waits.partition_point(|wait| *wait < (thread.0, from));
+        let (of, start) = *self.waits.get(first)?;
+        (of == thread.0 && start < until).then_some(start)
+    }
 }
 
 /// What is missing in the recording.

@@ -426,6 +426,22 @@ pub fn files(matches: &ArgMatches) -> Vec<PathBuf> {
     files.cloned().collect()
 }
 
+/// Starts the threads on which files are read.
+///
+/// # Errors
+/// If the system has no room for them: rayon would panic at its first use.
+fn start_threads() -> Result<(), CliError> {
+    let started = rayon::ThreadPoolBuilder::new().build_global();
+    let error = started.err();
+    // Threads that were started before are no error: only those of the system have a source.
+    match error.as_ref().and_then(std::error::Error::source) {
+        Some(error) => Err(CliError::Input(format!(
+            "the system has no room for threads: {error}"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// Loads other files like [`load`]. An offset of the command line replaces the one in `fixed`.
 pub(crate) fn load_files(
     matches: &ArgMatches,
@@ -433,6 +449,7 @@ pub(crate) fn load_files(
     mut fixed: Vec<Option<Nanos>>,
     reading: Reading,
 ) -> Result<LoadedTrace, CliError> {
+    start_threads()?;
     fixed.resize(paths.len(), None);
     for &(index, offset) in matches
         .try_get_many::<(usize, Nanos)>("offset")

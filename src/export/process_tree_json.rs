@@ -109,9 +109,9 @@ fn one(
     let numbers = [
         ("start", process.start.map(|it| it.0)),
         ("end", process.end.map(|it| it.0)),
-        ("duration_ns", Some(time.span.duration().0)),
-        ("own_ns", Some(time.own.0)),
-        ("subtree_ns", Some(time.subtree.0)),
+        ("duration_ns", times.life(trace, id).known()),
+        ("own_ns", time.own.known()),
+        ("subtree_ns", time.subtree.known()),
         ("exit_status", process.exit_status.map(i64::from)),
         ("exit_signal", process.exit_signal.map(i64::from)),
         ("opens", Some(i64::from(process.opens))),

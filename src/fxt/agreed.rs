@@ -16,6 +16,9 @@ pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
 /// The kernel object (of no type) that states facts about the whole recording.
 pub(crate) const RECORDING: u64 = MACHINE;
 
+/// The argument of [`RECORDING`]: the highest count in artificial koids for reused numbers.
+pub(crate) const REUSED_NUMBERS: &str = "reused_numbers";
+
 /// The argument of a switch whose outgoing thread was not seen on the CPU before it.
 pub(crate) const OUTGOING_NOT_SEEN: &str = "outgoing_not_seen";
 
@@ -81,12 +84,17 @@ pub(crate) fn is_of_recording(object_type: u64, koid: u64) -> bool {
 
 /// Returns the pid or tid for a koid of this program's exporter. If the system reused a number, its koid is artificial:
 /// the low half contains the reused number, the high half a count from 1. Other koids are returned unchanged: those of
-/// CPUs and of the machine, and those of another writer. `most` is the number of koids in the file.
+/// CPUs and of the machine, and those of another writer. `most` is the highest count.
 #[must_use]
-pub(crate) fn number_of_koid(koid: u64, most: usize) -> u64 {
-    let own = koid << 1 >> 33;
-    let is_counted = koid >> 63 == 1 && own > 0 && own <= most as u64;
+pub(crate) fn number_of_koid(koid: u64, most: u64) -> u64 {
+    let is_counted = koid >> 63 == 1 && (1..=most).contains(&count_of_koid(koid));
     if is_counted { koid & 0xffff_ffff } else { koid }
+}
+
+/// Returns the count in an artificial koid for a reused number.
+#[must_use]
+pub(crate) fn count_of_koid(koid: u64) -> u64 {
+    koid << 1 >> 33
 }
 
 /// Returns a program's arguments as one text; see `docs/fxt.md`.
@@ -157,6 +165,15 @@ pub(crate) fn fork_of_word(word: &[u8]) -> Option<ForkSort> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_up_to_the_highest_are_those_of_reused_numbers() {
+        let koid = 1 << 63 | 5 << 32 | 316;
+        assert_eq!((number_of_koid(koid, 5), count_of_koid(koid)), (316, 5));
+        assert_eq!(number_of_koid(koid, 4), koid);
+        assert_eq!(number_of_koid(316, 5), 316);
+        assert_eq!(number_of_koid(1 << 63 | 316, 5), 1 << 63 | 316);
+    }
 
     #[test]
     fn commands_are_read_as_they_were_written() {

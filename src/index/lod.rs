@@ -240,17 +240,26 @@ impl Lod {
         for i in 0..row.len() {
             counter.add(row.start(i), row.length(i));
         }
-        Lod::counted(row, &counter)
-    }
-
-    /// Builds the pyramid of a row whose items were all added to `counter`.
-    pub(super) fn counted(row: &impl Row, counter: &EntryCounter) -> Lod {
         let Some(mut draft) = counter.base(row) else {
             return Lod::default();
         };
         for i in 0..row.len() {
             draft.add(row, i, row.start(i), row.length(i));
         }
+        Lod::above(row, draft, &counter)
+    }
+
+    /// Builds the pyramid of a row of points, which were all added to `counter`: of their times in ns and their labels.
+    pub(super) fn of_points(
+        row: &impl Row,
+        times: &[i64],
+        labels: &[u32],
+        counter: &EntryCounter,
+    ) -> Lod {
+        let Some(mut draft) = counter.base(row) else {
+            return Lod::default();
+        };
+        draft.add_points(times, labels);
         Lod::above(row, draft, counter)
     }
 
@@ -510,6 +519,42 @@ impl DraftLevel {
             length,
             size,
         });
+    }
+
+    /// Adds all items of a row of points, with their times in ns and their labels, as [`DraftLevel::add`] adds one by
+    /// one.
+    fn add_points(&mut self, times: &[i64], labels: &[u32]) {
+        let shift = self.level.shift;
+        let buckets = times.chunk_by(|a, b| a >> shift == b >> shift);
+        let (mut first, mut rest) = (0, labels);
+        for times in buckets {
+            let (labels, after) = rest.split_at(times.len().min(rest.len()));
+            let mut runs = labels.chunk_by(|a, b| a == b);
+            let (Some(run), [start, ..]) = (runs.next(), times) else {
+                return;
+            };
+            let label = run[0];
+            let mut tally = Tally::of(label, run.len() as f32);
+            for run in runs {
+                tally.add(run[0], run.len() as f32);
+            }
+            self.open = Some(Open {
+                entry: Entry {
+                    first,
+                    label,
+                    busy: 0,
+                },
+                parts: Parts::default(),
+                tally,
+                is_mixed: times.len() > 1,
+                start: *start,
+                length: times.last().map_or(0, |last| last.saturating_sub(*start)),
+                bucket: None,
+            });
+            self.settle();
+            first += times.len() as u32;
+            rest = after;
+        }
     }
 
     /// Adds the sentinel that ends the last entry.

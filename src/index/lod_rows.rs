@@ -226,15 +226,14 @@ impl<'a> InstantRow<'a> {
         let mut counter = EntryCounter::default();
         scratch.times.clear();
         scratch.labels.clear();
-        scratch.times.resize(self.count as usize, 0);
-        scratch.labels.resize(self.count as usize, 0);
-        let places = scratch.times.iter_mut().zip(&mut scratch.labels);
-        for (i, (time, label)) in (0..self.count).zip(places) {
-            let found = self.cursor.time_and_kind(self.event(i));
-            (*time, *label) = (found.time.0, found.kind.0);
+        let rows = self.first as usize..(self.first + self.count) as usize;
+        for event in self.events.range(rows) {
+            let found = self.cursor.time_and_kind(EventId(event));
+            scratch.times.push(found.time.0);
+            scratch.labels.push(found.kind.0);
             counter.add(found.time.0, 0);
         }
-        Lod::counted(scratch, &counter)
+        Lod::of_points(scratch, &scratch.times, &scratch.labels, &counter)
     }
 }
 

@@ -61,7 +61,7 @@ impl Jobs {
             .filter_map(|process| {
                 let time = times.of(process);
                 let life = time.span.duration().0;
-                let works = time.children == 0 || time.own.0 >= life - life / 2;
+                let works = time.children == 0 || time.own.certain() >= life - life / 2;
                 let job = Job {
                     process,
                     span: time.span,

@@ -29,18 +29,30 @@ pub struct ProcessTimes {
 }
 
 /// The times of one process.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessTime {
     /// The part of the process's life that is in the trace.
     pub span: TimeSpan,
-    /// The part of its life in which none of its children lived.
-    pub own: Nanos,
-    /// Its own time and the time of all processes below it.
-    pub subtree: Nanos,
+    /// The part of its life in which none of its children lived; a lower bound if its life is one.
+    pub own: Length,
+    /// Its own time and the time of all processes below it; a lower bound if one of these is.
+    pub subtree: Length,
     /// The number of its children.
     pub children: u32,
     /// The number of processes below it.
     pub below: u32,
+}
+
+impl Default for ProcessTime {
+    fn default() -> Self {
+        ProcessTime {
+            span: TimeSpan::default(),
+            own: Length::Known(0),
+            subtree: Length::Known(0),
+            children: 0,
+            below: 0,
+        }
+    }
 }
 
 /// Returns the part of a process's life that is in the trace.
@@ -65,18 +77,21 @@ impl ProcessTimes {
                 ..ProcessTime::default()
             })
             .collect();
+        let seen = Seen::new(trace);
         let walk = tree.walk();
         let mut depths = vec![0; rows.len()];
         for Visited { id, depth } in walk.iter().copied() {
             depths[id.0 as usize] = depth;
             let children = &tree.children[id.0 as usize];
-            let span = rows[id.0 as usize].span;
+            let life = life_length(trace, &seen, id, rows[id.0 as usize].span);
+            let start = rows[id.0 as usize].span.start;
+            let certain = TimeSpan::new(start, start.saturating_add(Nanos(life.certain())));
             let covered = covered(
-                span,
+                certain,
                 children.iter().map(|child| rows[child.0 as usize].span),
             );
             let row = &mut rows[id.0 as usize];
-            row.own = Nanos(span.duration().0 - covered);
+            row.own = life.map(|life| life - covered);
             row.children = children.len() as u32;
         }
         // The walk visits parents before their children: in reverse order, each child's sum is complete before it is
@@ -86,7 +101,7 @@ impl ProcessTimes {
             row.subtree = row.own;
             for child in &tree.children[id.0 as usize] {
                 let child = rows[child.0 as usize];
-                row.subtree = Nanos(row.subtree.0.saturating_add(child.subtree.0));
+                row.subtree = row.subtree.plus(child.subtree);
                 row.below = row.below.saturating_add(child.below).saturating_add(1);
             }
             rows[id.0 as usize] = row;
@@ -95,7 +110,7 @@ impl ProcessTimes {
             tree,
             rows,
             depths,
-            seen: Seen::new(trace),
+            seen,
         }
     }
 
@@ -108,19 +123,7 @@ impl ProcessTimes {
     /// Returns how long a process lived; a lower bound if the trace does not contain its start or its end.
     #[must_use]
     pub(crate) fn life(&self, trace: &Trace, id: ProcessId) -> Length {
-        let span = self.of(id).span;
-        let Some(process) = trace.processes.get(id.0 as usize) else {
-            return Length::AtLeast(0);
-        };
-        match (process.start, process.end) {
-            (Some(_), Some(_)) => Length::Known(span.duration().0),
-            (None, Some(_)) => Length::AtLeast(span.duration().0),
-            (_, None) => {
-                let file = trace.source_of(id.0, |source| &source.processes);
-                let until = self.seen.open_until(trace, file, span.start);
-                Length::AtLeast((until - span.start).0)
-            }
-        }
+        life_length(trace, &self.seen, id, self.of(id).span)
     }
 
     /// Returns the processes above `id`, starting with the root; `id` itself is last.
@@ -153,6 +156,22 @@ impl ProcessTimes {
             at = child;
         }
         path
+    }
+}
+
+/// Returns how long a process lived whose life in the trace is `span`.
+fn life_length(trace: &Trace, seen: &Seen, id: ProcessId, span: TimeSpan) -> Length {
+    let Some(process) = trace.processes.get(id.0 as usize) else {
+        return Length::AtLeast(0);
+    };
+    match (process.start, process.end) {
+        (Some(_), Some(_)) => Length::Known(span.duration().0),
+        (None, Some(_)) => Length::AtLeast(span.duration().0),
+        (_, None) => {
+            let file = trace.source_of(id.0, |source| &source.processes);
+            let until = seen.open_until(trace, file, span.start);
+            Length::AtLeast((until - span.start).0)
+        }
     }
 }
 
@@ -439,15 +458,32 @@ pub(super) mod tests {
             (Some(3), 25, 40),
         ]);
         let times = ProcessTimes::new(&trace);
-        let own: Vec<i64> = times.rows.iter().map(|row| row.own.0).collect();
+        let own: Vec<i64> = times.rows.iter().map(|row| row.own.certain()).collect();
         assert_eq!(own, [32 - 12 - 9, 5, 7, 5, 15]);
-        let subtree: Vec<i64> = times.rows.iter().map(|row| row.subtree.0).collect();
+        let subtree: Vec<i64> = times.rows.iter().map(|row| row.subtree.certain()).collect();
         assert_eq!(subtree, [11 + 12 + 20, 12, 7, 20, 15]);
         assert_eq!(times.of(ProcessId(0)).below, 4);
         let path = times.path_to(&trace, ProcessId(2));
         assert_eq!(path, [ProcessId(0), ProcessId(1), ProcessId(2)]);
         let slowest = times.slowest_path(ProcessId(0));
         assert_eq!(slowest, [ProcessId(0), ProcessId(1), ProcessId(2)]);
+    }
+
+    #[test]
+    fn times_of_a_process_without_an_end_are_lower_bounds() {
+        let mut trace = trace_of(&[(None, 0, 32), (Some(0), 20, 29), (Some(1), 25, 40)]);
+        trace.processes[2].end = None;
+        let times = ProcessTimes::new(&trace);
+        // The last event is in the last nanosecond of the trace.
+        let open = Length::AtLeast(99 - 25);
+        assert_eq!(times.life(&trace, ProcessId(2)), open);
+        let own: Vec<Length> = times.rows.iter().map(|row| row.own).collect();
+        assert_eq!(own, [Length::Known(32 - 9), Length::Known(5), open]);
+        let subtree: Vec<Length> = times.rows.iter().map(|row| row.subtree).collect();
+        assert_eq!(
+            subtree,
+            [Length::AtLeast(23 + 5 + 74), Length::AtLeast(5 + 74), open]
+        );
     }
 
     #[test]

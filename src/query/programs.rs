@@ -58,7 +58,7 @@ pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
         match life {
             Length::Known(ns) => {
                 entry.total = Nanos(entry.total.0.saturating_add(ns));
-                entry.own = Nanos(entry.own.0.saturating_add(times.of(id).own.0));
+                entry.own = Nanos(entry.own.0.saturating_add(times.of(id).own.certain()));
             }
             Length::AtLeast(ns) => {
                 entry.unfinished += 1;

@@ -40,6 +40,25 @@ impl Length {
             Length::Known(length) | Length::AtLeast(length) => length,
         }
     }
+
+    /// Returns the duration, or the lower bound, that `change` makes of this one.
+    #[must_use]
+    pub(crate) fn map(self, change: impl FnOnce(i64) -> i64) -> Length {
+        match self {
+            Length::Known(length) => Length::Known(change(length)),
+            Length::AtLeast(length) => Length::AtLeast(change(length)),
+        }
+    }
+
+    /// Returns the sum of two durations: a lower bound if one of them is.
+    #[must_use]
+    pub(crate) fn plus(self, other: Length) -> Length {
+        let sum = self.certain().saturating_add(other.certain());
+        match (self, other) {
+            (Length::Known(_), Length::Known(_)) => Length::Known(sum),
+            _ => Length::AtLeast(sum),
+        }
+    }
 }
 
 /// The least durations of a trace's unfinished slices; made once before many of them are read.

@@ -149,6 +149,82 @@ impl Block {
     }
 }
 
+/// A block whose values are read.
+#[derive(Clone, Copy, Default)]
+struct OpenBlock {
+    least: i64,
+    /// The offset of its bits in bytes.
+    start: usize,
+    width: usize,
+    mask: u64,
+}
+
+impl OpenBlock {
+    #[inline]
+    fn of(block: Block) -> OpenBlock {
+        let mask = 1_u64.checked_shl(u32::from(block.width));
+        OpenBlock {
+            least: block.least,
+            start: block.at as usize * BYTES_A_BIT,
+            width: usize::from(block.width),
+            mask: mask.unwrap_or(0).wrapping_sub(1),
+        }
+    }
+
+    /// Returns the value of a row of the block.
+    #[inline]
+    fn value<T: Number>(&self, bits: &[u8], row: usize) -> T {
+        let bit = (row & (BLOCK_LEN - 1)) * self.width;
+        let from = self.start + bit / 8;
+        let word = match bits.get(from..).and_then(|rest| rest.first_chunk()) {
+            Some(&bytes) => u64::from_le_bytes(bytes),
+            None => 0,
+        };
+        let above = word >> (bit % 8) & self.mask;
+        T::narrowed(self.least.wrapping_add(above as i64))
+    }
+}
+
+/// Neighbouring values.
+#[derive(Clone)]
+struct Values<'a, T> {
+    blocks: &'a [Block],
+    bits: &'a [u8],
+    open: OpenBlock,
+    /// The number of the open block; greater than any if none is.
+    opened: usize,
+    rows: Range<usize>,
+    of: PhantomData<T>,
+}
+
+impl<T: Number> Iterator for Values<'_, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        let row = self.rows.next()?;
+        let number = row >> BLOCK_SHIFT;
+        if number != self.opened {
+            self.opened = number;
+            self.open = OpenBlock::of(*self.blocks.get(number)?);
+        }
+        Some(self.open.value(self.bits, row))
+    }
+
+    #[inline]
+    fn nth(&mut self, steps: usize) -> Option<T> {
+        self.rows.start = self.rows.start.saturating_add(steps).min(self.rows.end);
+        self.next()
+    }
+
+    #[inline]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.rows.size_hint()
+    }
+}
+
+impl<T: Number> ExactSizeIterator for Values<'_, T> {}
+
 impl<T: Number> Packed<T> {
     /// Packs `values`, in parallel.
     #[must_use]
@@ -206,17 +282,7 @@ impl<T: Number> Packed<T> {
     #[must_use]
     pub fn at(&self, row: usize) -> T {
         assert!(row < self.count, "row {row} of {}", self.count);
-        let block = self.blocks[row >> BLOCK_SHIFT];
-        let width = u32::from(block.width);
-        let bit = (row & (BLOCK_LEN - 1)) * usize::from(block.width);
-        let from = block.at as usize * BYTES_A_BIT + bit / 8;
-        let word = match self.bits.get(from..).and_then(|rest| rest.first_chunk()) {
-            Some(&bytes) => u64::from_le_bytes(bytes),
-            None => 0,
-        };
-        let mask = 1_u64.checked_shl(width).unwrap_or(0).wrapping_sub(1);
-        let above = word >> (bit % 8) & mask;
-        T::narrowed(block.least.wrapping_add(above as i64))
+        OpenBlock::of(self.blocks[row >> BLOCK_SHIFT]).value(&self.bits, row)
     }
 
     /// Returns the value of a row, or `None` if there is no such row.
@@ -228,7 +294,15 @@ impl<T: Number> Packed<T> {
 
     /// Returns the values of `rows`, in order. Panics if there are no such rows.
     pub fn range(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = T> + Clone + '_ {
-        rows.map(|row| self.at(row))
+        assert!(rows.end <= self.count, "rows {rows:?} of {}", self.count);
+        Values {
+            blocks: &self.blocks,
+            bits: &self.bits,
+            open: OpenBlock::default(),
+            opened: usize::MAX,
+            rows,
+            of: PhantomData,
+        }
     }
 
     /// Returns all values, in order.

@@ -712,3 +712,49 @@ fn a_text_without_a_line_of_an_event_has_no_cpu() {
     let cpus: Vec<u32> = text.load().trace.cpus.iter().map(|it| it.number).collect();
     assert_eq!(cpus, [2]);
 }
+
+#[test]
+fn priorities_below_zero_are_read_where_fields_are_shown_raw() {
+    let text = "\
+# tracer: nop
+#
+           rustc-27231   [000] d..2.  2567.197096: sched_switch: prev_comm=rustc prev_pid=0x6a5f (27231) prev_prio=0x78 (120) prev_state=0x0 (0) next_comm=dl next_pid=0x6a65 (27237) next_prio=0xffffffff (-1)
+              dl-27237   [000] d..2.  2567.197412: sched_switch: prev_comm=dl prev_pid=0x6a65 (27237) prev_prio=0xffffffff (-1) prev_state=0x0 (0) next_comm=rustc next_pid=0x6a5f (27231) next_prio=0x78 (120)
+";
+    let trace = Text::new("raw-priorities", text);
+    let runs = trace.run("table", &["runs", "--format", "csv"]);
+    assert!(runs.contains("2567197096000,316000,0,"), "{runs}");
+    assert!(runs.contains(",dl,-1,"), "{runs}");
+}
+
+#[test]
+fn marks_in_the_latency_format_neither_hide_events_nor_make_them() {
+    let verbose = "\
+# tracer: nop
+#
+         python3   27171   1 0 00000001 0000000b [99041f24] 2567184.164ms (+0.001ms): tracing_mark_write: a         python3   27171   1 0 00000001 0000000c [99041f25] 2567184.165ms (+0.001ms): tracing_mark_write: 
+         python3   27171   1 0 00000001 0000000d [99041f26] 2567184.166ms (+0.001ms): tracing_mark_write: b
+";
+    let events = |text: &Text| {
+        let rows = text.run("table", &["events", "--format", "csv"]);
+        rows.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let verbose = Text::new("verbose-marks", verbose);
+    let times: Vec<String> = (events(&verbose).iter())
+        .map(|row| row[..13].to_owned())
+        .collect();
+    assert_eq!(times, ["2567184164000", "2567184165000", "2567184166000"]);
+    let latency = "\
+# tracer: nop
+#
+ python3-27171     1...1. 2567184141us : tracing_mark_write: plain
+ python3-27171     1...1. 2567184167us : tracing_mark_write:   python3-1   [000] ..... 12.5: sched_switch: x
+";
+    let latency = Text::new("latency-marks", latency);
+    let rows = events(&latency);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    assert!(
+        rows.iter().all(|row| row.starts_with("25671841")),
+        "{rows:?}"
+    );
+}

@@ -30,6 +30,7 @@ mod etrace_disorder;
 mod etrace_lives;
 mod etrace_names;
 mod etrace_rewritten;
+mod exported_parts;
 mod exports;
 mod faults;
 mod floors;

@@ -63,7 +63,15 @@ impl Story {
     }
 
     fn life(&mut self, time: i64, thread: u32, life: Life) {
-        let event = self.event(time, thread, POINT);
+        // `task_newtask` says what was made, `sched_process_fork` does not.
+        let kind = match life {
+            Life::Fork {
+                sort: ForkSort::Unknown,
+                ..
+            } => USED,
+            _ => POINT,
+        };
+        let event = self.event(time, thread, kind);
         self.columns.lives.push(LifeRow { event, life });
     }
 

@@ -280,3 +280,33 @@ fn a_call_whose_duration_is_not_recorded_is_not_one_of_0_ns() {
     let outer = found.iter().find(|row| row.3 == "vfs_read").unwrap();
     assert_eq!((outer.1, outer.2), (Some(30_000), 0));
 }
+
+#[test]
+fn two_calls_are_not_one_if_the_thread_may_have_run_where_nothing_was_recorded() {
+    // CPU 0 was not recorded, as the wakeups show: the thread returned there, and yielded once more.
+    let text = "\
+# tracer: nop
+#
+ work-20967   [001] d..2.  2140.245600: sched_wakeup: comm=other pid=7 prio=120 target_cpu=000
+ dl-20972   [001] .....  2140.245673: sys_sched_yield()
+ dl-20972   [001] d..2.  2140.245689: sched_switch: prev_comm=dl prev_pid=20972 prev_prio=-1 prev_state=R ==> next_comm=work next_pid=20967 next_prio=120
+ work-20967   [001] d..2.  2140.247000: sched_wakeup: comm=other pid=7 prio=120 target_cpu=000
+ work-20967   [001] d..2.  2140.253357: sched_switch: prev_comm=work prev_pid=20967 prev_prio=120 prev_state=R ==> next_comm=dl next_pid=20972 next_prio=-1
+ dl-20972   [001] .....  2140.253370: sys_sched_yield -> 0x0
+ dl-20972   [001] .....  2140.253400: sys_sched_yield()
+ dl-20972   [001] .....  2140.253500: sys_sched_yield -> 0x0
+";
+    let files = Files::new(&[
+        ("one-cpu.txt", text),
+        (
+            "both.txt",
+            &text.replace("target_cpu=000", "target_cpu=001"),
+        ),
+    ]);
+    let lengths = |file: &str| {
+        let calls = files.calls("sched_yield", &[file]);
+        calls.into_iter().map(|call| call.1).collect::<Vec<_>>()
+    };
+    assert_eq!(lengths("one-cpu.txt"), [None, Some(100_000)]);
+    assert_eq!(lengths("both.txt"), [Some(7_697_000), Some(100_000)]);
+}

@@ -922,3 +922,29 @@ fn states_in_the_export_of_a_cpu_are_those_of_the_recording() {
         }
     }
 }
+
+#[test]
+fn a_pid_that_is_forked_twice_in_a_millisecond_has_two_lives() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "\
+# tracer: nop
+#
+         python3-4096    [000] .....  2905.233583: sched_process_fork: comm=python3 pid=4096 child_comm=python3 child_pid=31001
+         python3-4096    [000] d..2.  2905.233599: sched_switch: prev_comm=python3 prev_pid=4096 prev_prio=120 prev_state=R ==> next_comm=python3 next_pid=31001 next_prio=120
+         python3-31001   [000] d..2.  2905.237078: sched_switch: prev_comm=python3 prev_pid=31001 prev_prio=120 prev_state=Z ==> next_comm=python3 next_pid=4096 next_prio=120
+         python3-4096    [000] .....  2905.237968: sched_process_fork: comm=python3 pid=4096 child_comm=python3 child_pid=31001
+         python3-4096    [000] d..2.  2905.238056: sched_switch: prev_comm=python3 prev_pid=4096 prev_prio=120 prev_state=S ==> next_comm=python3 next_pid=31001 next_prio=120
+";
+    let file = written(folder.path(), "twice.txt", text);
+    let lives = |file: &str| {
+        let all = rows(&["table", "threads", file]);
+        all.iter().filter(|row| row["tid"] == "31001").count()
+    };
+    assert_eq!(lives(&file), 2);
+    // `task_newtask` and `sched_process_fork` are one fork.
+    let fork = "sched_process_fork: comm=python3 pid=4096 child_comm=python3 child_pid=31001\n";
+    let task = "         python3-4096    [000] .....  2905.233580: task_newtask: pid=31001 comm=python3 clone_flags=1200011 oom_score_adj=0\n";
+    let both = text.replacen("#\n", &format!("#\n{task}"), 1);
+    assert!(both.contains(fork));
+    assert_eq!(lives(&written(folder.path(), "both.txt", &both)), 2);
+}

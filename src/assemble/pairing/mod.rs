@@ -4,7 +4,8 @@
 //! matches (see `Matching`) and closes it. Begins above that one have lost their ends: they are drawn up to the end of
 //! the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends name
 //! their begins (`named`), they may still get their own ends. If events of their CPU were lost between a begin and an
-//! end, the slice's duration is unknown: the end may belong to another begin. An end without a begin is an instant, or
+//! end, or on another CPU while the thread waited for one, the slice's duration is unknown: the end may belong to another
+//! begin. An end without a begin is an instant, or
 //! the whole slice if the end states how long it was. A begin or end only becomes a slice if the trace contains both
 //! begins and ends of its pair: a kprobe without a return probe is an instant.
 
@@ -32,7 +33,7 @@ use super::people::{Born, TakenOver};
 use super::recorded::{Part, Recorded};
 use super::rows::PerPart;
 use super::track_number::{self, TrackEvent};
-use super::whereabouts::Missing;
+use super::whereabouts::{Missing, WaitsOverLosses};
 use crate::base::streaks::{Follows, Streaks};
 use crate::base::{Cancelled, Diagnostics, Job, Maybe, Severity, Strings};
 use crate::event::family::{Family, Place};
@@ -76,6 +77,8 @@ pub(crate) struct Surroundings<'a> {
     pub recorded: &'a Recorded,
     /// Times at which events were lost.
     pub missing: Missing<'a>,
+    /// Waits for a CPU during which events were lost.
+    pub waits: &'a WaitsOverLosses,
     /// All threads.
     pub threads: &'a [Thread],
     /// All forks.
@@ -136,6 +139,7 @@ pub(crate) fn pair_slices(
     let Surroundings {
         recorded,
         missing,
+        waits,
         threads,
         births,
     } = around;
@@ -162,6 +166,7 @@ pub(crate) fn pair_slices(
     };
     let lost = LostEvents {
         missing,
+        waits,
         events: &recorded.events,
     };
     let calls = CallSource {

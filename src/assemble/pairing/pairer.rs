@@ -2,7 +2,7 @@
 
 use super::super::draft::Draft;
 use super::super::measured::{MeasuredTable, is_placed_by_end};
-use super::super::whereabouts::Missing;
+use super::super::whereabouts::{Missing, WaitsOverLosses};
 use super::depths::{Depths, Inside};
 use super::named::NamedBegins;
 use super::row::{COMPAT, END, OVER, Row};
@@ -41,17 +41,23 @@ impl Moment {
 #[derive(Clone, Copy)]
 pub(super) struct LostEvents<'a> {
     pub(super) missing: Missing<'a>,
+    pub(super) waits: &'a WaitsOverLosses,
     pub(super) events: &'a Events,
 }
 
 impl LostEvents<'_> {
     /// Returns whether no events are missing.
     fn is_empty(&self) -> bool {
-        self.missing.losses.is_empty() && self.missing.whereabouts.is_empty()
+        let Missing {
+            losses,
+            whereabouts,
+        } = self.missing;
+        losses.is_empty() && whereabouts.is_empty() && self.waits.is_empty()
     }
 
     /// Returns the time in ns from which events were lost between a begin and an end, on the CPU of either or on one to
-    /// which the begin's thread was sent meanwhile; `None` if none were lost.
+    /// which the begin's thread was sent meanwhile, or may have been taken while it waited for a CPU; `None` if none were
+    /// lost.
     fn first_between(&self, begin: Moment, end: Moment) -> Option<i64> {
         let Missing {
             losses,
@@ -59,9 +65,12 @@ impl LostEvents<'_> {
         } = self.missing;
         let elsewhere = || {
             let thread = self.events.thread(EventId(begin.event))?;
-            whereabouts.first_lost(losses, thread, begin.time, end.time)
+            let sent = whereabouts.first_lost(losses, thread, begin.time, end.time);
+            let taken = self.waits.first(thread, begin.time, end.time);
+            sent.into_iter().chain(taken).min()
         };
-        let elsewhere = (!whereabouts.is_empty()).then(elsewhere).flatten();
+        let may_be_elsewhere = !whereabouts.is_empty() || !self.waits.is_empty();
+        let elsewhere = may_be_elsewhere.then(elsewhere).flatten();
         if !losses.are_anywhere(begin.time, end.time) {
             return elsewhere;
         }

@@ -7,10 +7,11 @@ use super::super::rows::PerPart;
 use super::seen::Seen;
 use crate::base::{Nanos, StringId, Timestamp};
 use crate::event::keys::{Derive, Unseen};
-use crate::event::{Directory, ForkSort, Life, LifeRow, ThreadKey};
+use crate::event::{Directory, ForkSort, KindId, Life, LifeRow, ThreadKey};
 use crate::trace::EventId;
 
-/// Two events of a fork with equal parent and child, at most this many ns apart, record one fork.
+/// Two events of a fork with equal parent and child, at most this many ns apart, record one fork if they are of different
+/// kinds, such as `task_newtask` and `sched_process_fork`. Two events of one kind are two forks.
 pub(super) const SAME_FORK: Nanos = Nanos(10_000_000);
 
 /// One fork.
@@ -35,6 +36,8 @@ pub(crate) struct LifeEvent<'a> {
     pub life: &'a Life,
     /// The event that records it.
     pub event: EventId,
+    /// The kind of the event.
+    pub kind: KindId,
 }
 
 /// Returns the lives of all parts, sorted by time.
@@ -48,6 +51,7 @@ pub(crate) fn sorted_lives<'a>(
             part,
             life: &row.life,
             event: part.event(row.event),
+            kind: recorded.events.kind(part.event(row.event)),
         })
     };
     let mut lives: Vec<LifeEvent<'a>> =
@@ -80,12 +84,13 @@ fn born_as(
 }
 
 /// The births of a key that were added so far.
-#[derive(Clone, Copy)]
 struct Known {
     /// Time of the first.
     first: Timestamp,
     /// Index of the last; `None` if the next fork makes a new thread in any case.
     last: Option<usize>,
+    /// The kinds of the events that recorded the last.
+    kinds: Vec<KindId>,
 }
 
 /// Returns all forks, sorted by the child's key, then time.
@@ -161,9 +166,14 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
         let known = known.entry(child.0).or_insert(Known {
             first: row.time,
             last: None,
+            kinds: Vec::new(),
         });
         match known.last.and_then(|last| births.get_mut(last)) {
-            Some(last) if last.parent == *parent && row.time - last.time <= SAME_FORK => {
+            Some(last)
+                if last.parent == *parent
+                    && !known.kinds.contains(&row.kind)
+                    && row.time - last.time <= SAME_FORK =>
+            {
                 if last.sort == ForkSort::Unknown {
                     last.sort = birth.sort;
                 }
@@ -173,9 +183,11 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
             }
             _ => {
                 known.last = Some(births.len());
+                known.kinds.clear();
                 births.push(birth);
             }
         }
+        known.kinds.push(row.kind);
     }
     births.sort_by_key(|birth| birth.key);
     births

@@ -49,6 +49,33 @@ pub struct EventColumns {
     place_shift: u8,
     is_unsorted: bool,
     last_time: i64,
+    /// The last block, to which events are added.
+    #[serde(skip)]
+    open: OpenBlock,
+}
+
+/// What is needed of a block to add an event that is close to its base.
+#[derive(Clone, Copy, Debug, Default)]
+struct OpenBlock {
+    time: i64,
+    place: u64,
+    /// The number of units from the base that an event may be away; 0 if the block is far or wide.
+    units_end: u64,
+}
+
+impl OpenBlock {
+    /// Returns the last of the blocks.
+    fn of(blocks: &[Block]) -> OpenBlock {
+        let last = blocks.last().copied();
+        last.map_or(OpenBlock::default(), |block| OpenBlock {
+            time: block.time,
+            place: block.place,
+            units_end: match block.rest {
+                NARROW => 1 << u16::BITS,
+                _ => 0,
+            },
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -160,7 +187,28 @@ impl EventColumns {
                 rest: NARROW,
                 unused: 0,
             });
+            self.open = OpenBlock::of(&self.blocks);
         }
+        self.kinds.push(kind);
+        self.threads.push(thread.into());
+        let open = self.open;
+        let time_delta = time.wrapping_sub(open.time) as u64;
+        // Bits below a whole unit come to the top.
+        let units = place.wrapping_sub(open.place);
+        let units = units.rotate_right(u32::from(self.place_shift));
+        if time >= self.last_time && time_delta <= u64::from(u32::MAX) && units < open.units_end {
+            self.last_time = time;
+            self.times.push(time_delta as u32);
+            self.places.push(units as u16);
+        } else {
+            self.push_unusual(index, time, place);
+        }
+        index as u32
+    }
+
+    /// Appends the time and place of an event that is before the last one, or far from its block's base.
+    #[inline(never)]
+    fn push_unusual(&mut self, index: usize, time: i64, place: u64) {
         self.is_unsorted |= time < self.last_time;
         self.last_time = time;
         let mut block = self.blocks[index >> BLOCK_SHIFT];
@@ -174,8 +222,6 @@ impl EventColumns {
             && units <= u64::from(u16::MAX)
             && units << self.place_shift == place_delta
             && block.rest == NARROW;
-        self.kinds.push(kind);
-        self.threads.push(thread.into());
         if fits {
             self.times.push(time_delta as u32);
             self.places.push(units as u16);
@@ -184,7 +230,7 @@ impl EventColumns {
         {
             self.push_wide(index, time, place);
         }
-        index as u32
+        self.open = OpenBlock::of(&self.blocks);
     }
 
     /// Appends an event whose place may be far from its block's base, or before it. Returns whether it was appended.

@@ -474,23 +474,27 @@ pub(crate) struct PairOfEvent<'a> {
 /// Returns the row of [`PAIRS`] for `system:event`.
 #[must_use]
 pub(crate) fn find_pair<'a>(system: &str, event: &'a str) -> Option<PairOfEvent<'a>> {
-    PAIRS.iter().find_map(|pair| {
+    // Both ends of a pair are of one system.
+    let mut of_system = PAIRS.iter().filter(|pair| is_in_system(pair.begin, system));
+    of_system.find_map(|pair| {
         let at = |pattern, end| {
-            let stem = match_pattern(pattern, system, event)?;
+            let stem = match_pattern(pattern, event)?;
             Some(PairOfEvent { pair, end, stem })
         };
         at(pair.begin, PairEnd::Begin).or_else(|| at(pair.end, PairEnd::End))
     })
 }
 
-/// Returns the text that the pattern's `*` matches in `event` (the whole name if there is no `*`), or `None` if the
-/// pattern does not match.
-fn match_pattern<'a>(pattern: &str, system: &str, event: &'a str) -> Option<&'a str> {
-    let name = match pattern.split_once(':') {
-        Some((wanted, name)) if wanted == system => name,
-        Some(_) => return None,
-        None => pattern,
-    };
+/// Returns whether a pattern is one of events of a system; a pattern without a system is one of all systems.
+fn is_in_system(pattern: &str, system: &str) -> bool {
+    let rest = pattern.strip_prefix(system);
+    rest.is_some_and(|rest| rest.starts_with(':')) || !pattern.contains(':')
+}
+
+/// Returns the text that the `*` of a pattern, which may start with `system:`, matches in `event` (the whole name if
+/// there is no `*`), or `None` if the pattern does not match.
+fn match_pattern<'a>(pattern: &str, event: &'a str) -> Option<&'a str> {
+    let name = pattern.split_once(':').map_or(pattern, |(_, name)| name);
     match name.split_once('*') {
         Some((before, after)) => event
             .strip_prefix(before)?
@@ -533,5 +537,11 @@ mod tests {
             (Family::Paired, PairEnd::Begin, "ext4_sync_file")
         );
         assert!(find_pair("sched", "sched_switch").is_none());
+        let system = |pattern: &'static str| Some(pattern.split_once(':')?.0);
+        assert!(
+            PAIRS
+                .iter()
+                .all(|pair| system(pair.begin) == system(pair.end))
+        );
     }
 }

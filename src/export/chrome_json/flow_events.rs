@@ -7,8 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use super::flow_labels::FlowLabel;
 use super::values::{exact, or};
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
-use crate::export::Chosen;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
+use crate::fxt::agreed::REALLY_IN;
 use crate::trace::{SliceId, Trace};
 
 /// An event for a mark, without its process and thread.
@@ -24,22 +24,12 @@ pub(super) struct FlowEvent<'a> {
 
 impl<'a> FlowEvent<'a> {
     /// Returns the event for a mark whose flow has `label`.
-    pub(super) fn new(
-        trace: &'a Trace,
-        chosen: &Chosen<'_>,
-        mark: &FlowMark,
-        label: FlowLabel,
-    ) -> FlowEvent<'a> {
+    pub(super) fn new(trace: &'a Trace, mark: &FlowMark, label: FlowLabel) -> FlowEvent<'a> {
         let row = trace.events.get(mark.event).row;
         let mut args = Map::new();
-        let time_ns = match chosen.span.contains(row.time) && mark.is_moved {
-            // Readers would bind a mark at the very end of its slice to no slice.
-            true => {
-                args.insert("really_at_ns".to_owned(), json!(row.time.0));
-                mark.time
-            }
-            false => row.time.0,
-        };
+        if mark.is_moved {
+            args.insert("really_at_ns".to_owned(), json!(row.time.0));
+        }
         if label.id != mark.id {
             args.insert("id".to_owned(), json!(format!("{:#x}", mark.id)));
         }
@@ -50,11 +40,17 @@ impl<'a> FlowEvent<'a> {
         if mark.kind != FlowKind::implied(name) {
             args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
         }
-        // Without `bp` an end belongs to the next slice.
-        let is_next = |slice: SliceId| trace.slices.get(slice).start.0 >= mark.time;
+        // Without `bp` an end belongs to the next slice. That of a moved end is not written.
+        let is_next =
+            |slice: SliceId| !mark.is_moved && trace.slices.get(slice).start.0 >= mark.time;
         let bound = match (mark.sort, mark.really_in) {
             (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
-            _ => ",\"bp\":\"e\"",
+            (_, really_in) => {
+                if let Some(really_in) = really_in {
+                    args.insert(REALLY_IN.to_owned(), really_in_json(trace, really_in));
+                }
+                ",\"bp\":\"e\""
+            }
         };
         FlowEvent {
             phase: match mark.sort {
@@ -64,9 +60,17 @@ impl<'a> FlowEvent<'a> {
             },
             category: or(exact(trace, label.category), "flow"),
             name: exact(trace, label.name),
-            time_ns,
+            time_ns: mark.time,
             more: format!(",\"id\":\"{:#x}\"{bound}", label.id),
             args,
         }
+    }
+}
+
+/// Returns the name of the slice to which a mark belongs; null if it belongs to none.
+fn really_in_json(trace: &Trace, really_in: ReallyIn) -> Json {
+    match really_in {
+        ReallyIn::Slice(slice) => json!(exact(trace, trace.slices.label(slice).name)),
+        ReallyIn::Nothing => Json::Null,
     }
 }

@@ -34,6 +34,7 @@ use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
 use super::shared::losses::cpus as losses_of_cpus;
+use super::shared::met::met;
 use super::shared::numbers::{AsyncNumbers, Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
@@ -191,9 +192,17 @@ impl<'a> JsonEvents<'a> {
 
     fn names(&mut self) -> Result<(), ExportError> {
         let trace = self.trace;
+        let met = met(trace, self.chosen);
+        let threads = (1..trace.threads.len() as u32).map(ThreadId);
+        let threads: Vec<ThreadId> = threads
+            .filter(|&id| self.chosen.has_thread(id) || met.contains(&id))
+            .collect();
+        let homes: FxHashSet<ProcessId> = (threads.iter())
+            .filter_map(|&id| trace.thread(id).process)
+            .collect();
         for (index, process) in trace.processes.iter().enumerate() {
             let id = ProcessId(index as u32);
-            if self.chosen.has_process(id) {
+            if self.chosen.has_process(id) || homes.contains(&id) {
                 let koid = self.koids.process(id);
                 let own = OwnNumber {
                     word: "pid",
@@ -217,25 +226,23 @@ impl<'a> JsonEvents<'a> {
                 }
             }
         }
-        for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-            let id = ThreadId(index as u32);
-            if self.chosen.has_thread(id) {
-                let owner = self.koids.thread(id);
-                let own = OwnNumber {
-                    word: "tid",
-                    number: thread.tid,
-                    koid: owner.thread,
-                };
-                self.name(&Name {
-                    what: "thread_name",
-                    owner,
-                    name: &exact(trace, thread.name),
-                    own: Some(own),
-                    stands_for: None,
-                })?;
-                if let Some(rank) = thread.rank {
-                    self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
-                }
+        for id in threads {
+            let thread = trace.thread(id);
+            let owner = self.koids.thread(id);
+            let own = OwnNumber {
+                word: "tid",
+                number: thread.tid,
+                koid: owner.thread,
+            };
+            self.name(&Name {
+                what: "thread_name",
+                owner,
+                name: &exact(trace, thread.name),
+                own: Some(own),
+                stands_for: None,
+            })?;
+            if let Some(rank) = thread.rank {
+                self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
             }
         }
         let lossy: FxHashSet<CpuId> = losses_of_cpus(trace, self.chosen).collect();
@@ -537,7 +544,7 @@ impl<'a> JsonEvents<'a> {
         let labels = flow_labels(self.trace, &marks);
         for mark in &marks {
             let label = labels.get(mark.flow as usize).copied().unwrap_or_default();
-            let event = FlowEvent::new(self.trace, self.chosen, mark, label);
+            let event = FlowEvent::new(self.trace, mark, label);
             let head = Head {
                 phase: event.phase,
                 category: &event.category,

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::SliceAt;
-use crate::base::Maybe;
+use crate::base::{Maybe, TimeSpan};
 use crate::trace::{SliceId, Trace, Track, TrackKind};
 
 /// How the slices of a track are written.
@@ -41,14 +41,14 @@ pub(crate) struct BeginsAround {
 
 impl BeginsAround {
     /// Finds these slices, outer slices before inner ones: the begins around a slice are also around the slices inside
-    /// it.
-    pub fn new(trace: &Trace) -> BeginsAround {
+    /// it. Only slices that touch `span` are examined.
+    pub fn new(trace: &Trace, span: TimeSpan) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {
             let mut found: FxHashMap<u32, BeginAround> = FxHashMap::default();
             let mut starting = Vec::new();
             let rows = slices.rows_of(track);
-            for index in rows.iter().flat_map(|row| row.slices.clone()) {
+            for index in rows.iter().flat_map(|row| slices.overlapping(row, span)) {
                 let start = slices.starts.at(index as usize);
                 let parent = slices.parent(index as usize);
                 let starts_too = |parent: &SliceId| slices.starts.at(parent.0 as usize) == start;
@@ -134,8 +134,8 @@ impl BeginsAround {
     }
 }
 
-/// Decides how a track's slices are written: see [`Form`].
-pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Form {
+/// Decides how a track's slices are written that touch `span`: see [`Form`].
+pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track, span: TimeSpan) -> Form {
     if matches!(track.kind, TrackKind::Async(_)) {
         return Form::Async;
     }
@@ -143,30 +143,24 @@ pub(crate) fn form_of(trace: &Trace, begins: &BeginsAround, track: &Track) -> Fo
     if begins.are_innermost {
         return Form::AsCame;
     }
-    let rows = slices.rows_of(track);
+    let rows = slices.rows_of(track).iter();
+    let rows: Vec<Range<u32>> = rows.map(|row| slices.overlapping(row, span)).collect();
     let is_innermost = |index: u32| slices.label(SliceId(index)).family.closes_innermost();
     // These pair the same way when they are read back.
-    if rows.iter().all(|row| row.slices.clone().all(is_innermost)) {
+    if rows.iter().all(|row| row.clone().all(is_innermost)) {
         return Form::AsCame;
     }
     // Ends of other families matched their begins by name or key, but FXT's ends do not: begins and ends are possible only
     // where nothing overlaps and no slice is whole.
     let mut above: &Range<u32> = &(0..0);
-    for row in rows {
-        if !row.slices.clone().all(|index| {
-            nests(
-                trace,
-                begins,
-                index,
-                &Rows {
-                    own: &row.slices,
-                    above,
-                },
-            )
-        }) {
+    for row in &rows {
+        if !row
+            .clone()
+            .all(|index| nests(trace, begins, index, &Rows { own: row, above }))
+        {
             return Form::Whole;
         }
-        above = &row.slices;
+        above = row;
     }
     Form::AsCame
 }

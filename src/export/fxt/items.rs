@@ -26,6 +26,12 @@ const SPARSE: usize = 4;
 const SAMPLE_EVERY: usize = 512;
 const SAMPLES_IN_WINDOW: usize = 64;
 
+/// Returns the span of everything that touches a range: an item that ends where the range starts may be in it.
+pub(super) fn touched(range: TimeSpan) -> TimeSpan {
+    let end = Timestamp(range.end.0.saturating_add(1)).max(range.start);
+    TimeSpan::new(Timestamp(range.start.0.saturating_sub(1)), end)
+}
+
 /// All lanes of the selection.
 pub(crate) struct Items<'a> {
     pub(super) trace: &'a Trace,
@@ -113,7 +119,9 @@ impl<'a> Items<'a> {
             objects,
             kept,
             cpus,
-            forms: tracks.map(|track| form_of(trace, &begins, track)).collect(),
+            forms: tracks
+                .map(|track| form_of(trace, &begins, track, touched(chosen.span)))
+                .collect(),
             begins,
             lanes: Vec::new(),
             places: Vec::new(),

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use crate::base::Maybe;
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
 
@@ -32,9 +32,9 @@ pub(crate) struct LoneStates {
 }
 
 impl LoneStates {
-    /// Finds the states without a run.
+    /// Finds the states without a run that touch `span`.
     #[must_use]
-    pub fn new(trace: &Trace) -> LoneStates {
+    pub fn new(trace: &Trace, span: TimeSpan) -> LoneStates {
         let states = &trace.states;
         let kinds = trace.kinds.iter();
         let is_switch: Vec<bool> = kinds.map(|kind| kind.role == Role::Switch).collect();
@@ -47,14 +47,20 @@ impl LoneStates {
                 let (of_run, state) = (trace.runs.end_states[run], states.states[row]);
                 of_run == state || [of_run, state].contains(&ThreadState::Unknown)
             };
-            let runs = trace.runs.of(ThreadId(thread as u32)).iter();
-            let behind = runs.filter_map(|&run| {
+            let near = states.overlapping(range.clone(), span);
+            if near.is_empty() {
+                return found;
+            }
+            // The first of these states may begin where a run before it ended.
+            let since = Timestamp(states.starts[near.start as usize]).min(span.start);
+            let runs = runs_near(trace, thread, TimeSpan::new(since, span.end));
+            let behind = runs.into_iter().filter_map(|run| {
                 let row = states.behind_run(&trace.runs, run as usize)?.0;
                 is_own(run as usize, row as usize).then_some(row)
             });
             let mut behind: Vec<u32> = behind.collect();
             behind.sort_unstable();
-            for index in range.start..range.end {
+            for index in near {
                 let row = index as usize;
                 let is_left =
                     states.states[row] != ThreadState::Running && states.partners[row].is_none();
@@ -152,9 +158,9 @@ pub(crate) struct TrueEnds {
 }
 
 impl TrueEnds {
-    /// Finds the runs.
+    /// Finds those that touch `span`.
     #[must_use]
-    pub fn new(trace: &Trace) -> TrueEnds {
+    pub fn new(trace: &Trace, span: TimeSpan) -> TrueEnds {
         let firsts: FxHashSet<u32> = trace.runs.of_cpu.iter().map(|range| range.start).collect();
         let is_before_next = |run: u32, event: Maybe<u32>| {
             let next = run as usize + 1;
@@ -165,7 +171,7 @@ impl TrueEnds {
                 && next_event.is_some_and(|next| event < next)
         };
         let of_thread = |thread: usize| {
-            let runs = trace.runs.of(ThreadId(thread as u32));
+            let runs = runs_near(trace, thread, span);
             let states = trace.states.of_thread.get(thread).cloned();
             let states = states.unwrap_or(0..0);
             // The state after the last run may be unknown.
@@ -175,7 +181,7 @@ impl TrueEnds {
                 .filter(|last| states.contains(last))
                 .map(|last| trace.states.ends[last as usize]);
             let mut found = Vec::with_capacity(runs.len());
-            for &run in runs {
+            for run in runs {
                 let end = trace.runs.ends[run as usize];
                 let behind = trace.states.behind_run(&trace.runs, run as usize);
                 let event = behind.and_then(|row| trace.states.events.get(row.0 as usize));
@@ -218,6 +224,16 @@ impl TrueEnds {
     pub fn has(&self, run: usize) -> bool {
         self.ends.has(run as u32)
     }
+}
+
+/// Returns the runs of a thread that touch `span`. (Runs of the thread on several CPUs may overlap, where switches were
+/// lost: their ends are not in order.)
+fn runs_near(trace: &Trace, thread: usize, span: TimeSpan) -> Vec<u32> {
+    let (starts, ends) = (&*trace.runs.starts, &*trace.runs.ends);
+    let runs = trace.runs.of(ThreadId(thread as u32)).iter().copied();
+    let is_near =
+        |run: &u32| ends[*run as usize] >= span.start.0 && starts[*run as usize] <= span.end.0;
+    runs.filter(is_near).collect()
 }
 
 /// A set of row numbers.

@@ -93,7 +93,7 @@ use encode::{Encoder, KeptRecords, Source};
 use event_cpus::EventCpus;
 use filter::{FxtFile, scheduling_args};
 use forms::BeginsAround;
-use items::{Ground, Items, KeptOfFile};
+use items::{Ground, Items, KeptOfFile, touched};
 use lone_states::{LoneStates, TrueEnds};
 use names::{Named, met_at_borders, write_names, write_other_objects};
 use objects::Objects;
@@ -150,6 +150,7 @@ fn write_as(
         // Files of this program contain an end for every run.
         lacks_run_ends: !is_ours && trace.diagnostics.count_of("switch_mismatch") > 0,
     });
+    let span = touched(chosen.span);
     // Flows are walked on one core, while the other cores do the rest.
     let (flow_marks, (begins, (lone_states, true_ends))) = rayon::join(
         || FlowMarks::new(trace, &chosen, reader),
@@ -157,12 +158,12 @@ fn write_as(
             let of_runs = || match kept_of_file {
                 // Only runs without an end of their own are encoded again.
                 Some(kept) if kept.scheduling && kept.lacks_run_ends => {
-                    (LoneStates::default(), TrueEnds::new(trace))
+                    (LoneStates::default(), TrueEnds::new(trace, span))
                 }
                 Some(kept) if kept.scheduling => Default::default(),
-                _ => (LoneStates::new(trace), TrueEnds::new(trace)),
+                _ => (LoneStates::new(trace, span), TrueEnds::new(trace, span)),
             };
-            rayon::join(|| BeginsAround::new(trace), of_runs)
+            rayon::join(|| BeginsAround::new(trace, span), of_runs)
         },
     );
     job.check()?;

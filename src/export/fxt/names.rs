@@ -16,7 +16,8 @@ use crate::export::shared::arguments::argument;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::export::shared::koids::Koids;
 use crate::export::shared::losses::{self, Counted};
-use crate::fxt::agreed::RECORDING;
+use crate::export::shared::met::met;
+use crate::fxt::agreed::{RECORDING, REUSED_NUMBERS};
 use crate::fxt::layout::kernel_object::NO_TYPE;
 use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
@@ -33,72 +34,11 @@ pub(crate) fn met_at_borders(
 ) -> FxHashSet<ThreadId> {
     let is_wakeup = |item: &&Item| item.what == What::Wakeup;
     let wakeups = at_start.iter().filter(is_wakeup).map(|item| item.row);
-    // Threads that are left out may still wake the chosen ones.
-    let all = (0..trace.threads.len() as u32).map(ThreadId);
-    let is_narrowed = !all.clone().all(|id| chosen.has_thread(id));
-    let narrowed = all.filter(|&id| is_narrowed && chosen.has_thread(id));
-    let narrowed =
-        narrowed.flat_map(|id| trace.states.overlapping(trace.states.of(id), chosen.span));
-    let wakers = wakeups
-        .chain(narrowed)
-        .filter_map(|row| trace.states.get(StateId(row)).waker);
-    let cpus = (0..trace.cpus.len() as u32).map(CpuId);
-    let on_tracks = cpus.filter(|&cpu| chosen.has_cpu_track(cpu));
-    let ran = on_tracks
-        .flat_map(|cpu| trace.runs.overlapping(trace.runs.on(cpu), chosen.span))
-        .map(|run| ThreadId(trace.runs.threads[run as usize]));
+    let wakers = wakeups.filter_map(|row| trace.states.get(StateId(row)).waker);
     let moved = marks.iter().filter(|mark| mark.is_moved);
-    let mut met: FxHashSet<ThreadId> = wakers
-        .chain(ran)
-        .chain(moved.filter_map(|mark| mark.thread))
-        .collect();
-    if is_narrowed {
-        met_on_tracks(trace, chosen, &mut met);
-    }
+    let mut met = met(trace, chosen);
+    met.extend(wakers.chain(moved.filter_map(|mark| mark.thread)));
     met
-}
-
-/// Adds the threads of slices, points and samples on tracks that were chosen whole.
-fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
-    let span = chosen.span;
-    let mut meet = |event: EventId| {
-        let thread = trace.events.thread(event);
-        if !chosen.has_thread(thread) {
-            met.extend(thread);
-        }
-    };
-    let slices = &trace.slices;
-    for (number, track) in trace.tracks.iter().enumerate() {
-        let is_async = matches!(track.kind, TrackKind::Async(_));
-        if !is_async || !chosen.has_track(TrackId(number as u32)) {
-            continue;
-        }
-        let rows = slices.rows_of(track).iter();
-        for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
-            if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(EventId(slices.begins.at(slice as usize)));
-                let ends_inside = slices.open_end(slice as usize) < span.end.0;
-                let finish = slices.finish(slice as usize).filter(|_| ends_inside);
-                finish.into_iter().for_each(&mut meet);
-            }
-        }
-        for event in trace.instants.of(&track.instants) {
-            let id = EventId(event);
-            if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
-            {
-                meet(id);
-            }
-        }
-    }
-    for (number, track) in trace.counters.tracks.iter().enumerate() {
-        let id = CounterTrackId(number as u32);
-        // Counters of other scopes are written on their owner's thread, whichever thread took the sample.
-        if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
-            let inside = trace.counters.in_force(track, span);
-            let rows = inside.filter(|&row| chosen.has_sample(id, row));
-            rows.for_each(|row| meet(EventId(trace.counters.events[row as usize])));
-        }
-    }
 }
 
 /// The processes and threads that have a name in the file.
@@ -150,6 +90,7 @@ impl Named {
         let owners = Owners::new(trace, chosen);
         let is_met = |id: ThreadId| met.contains(&id) && id != ThreadId::IDLE;
         let is_wanted = |id: ThreadId| chosen.has_thread(id) || owners.threads.contains(&id);
+        let mut homes: FxHashSet<ProcessId> = FxHashSet::default();
         let mut named = Named {
             stand_ins: chosen.is_narrowed().then(|| owners.stand_ins(koids)),
             ..Named::default()
@@ -163,6 +104,8 @@ impl Named {
             let is_one = is_met(id) || is_wanted(id) && is_alive(thread.start, trace.over_at(id));
             if is_one && !koids.is_provider(id) {
                 named.threads.push(id);
+                let is_seen = thread.seen.last >= chosen.span.start || is_met(id);
+                homes.extend(thread.process.filter(|_| is_seen));
                 named.thread_koids.insert(thread.tid);
             }
         }
@@ -171,16 +114,11 @@ impl Named {
                 *entry = true;
             }
         }
-        let met_processes: FxHashSet<ProcessId> = met
-            .iter()
-            .filter(|&&id| is_met(id))
-            .filter_map(|&id| trace.thread(id).process)
-            .collect();
         for (index, process) in (0_u32..).zip(&trace.processes) {
             let id = ProcessId(index);
             let is_wanted = wanted.get(index as usize) == Some(&true);
-            let is_one =
-                met_processes.contains(&id) || is_wanted && is_alive(process.start, process.end);
+            // A thread may live longer than its process.
+            let is_one = homes.contains(&id) || is_wanted && is_alive(process.start, process.end);
             if is_one && !koids.is_of_provider(id) {
                 named.processes.push(id);
                 named.process_koids.insert(process.pid);
@@ -329,7 +267,12 @@ impl Encoder<'_, '_> {
             object_type: NO_TYPE,
             koid: RECORDING,
         };
-        self.records.object(key, b"", &[Arg::new(SEEN_UNTIL, last)]);
+        let mut facts = vec![Arg::new(SEEN_UNTIL, last)];
+        let reused = i64::try_from(self.source.koids.reused_numbers).unwrap_or(0);
+        if reused > 0 {
+            facts.push(Arg::new(REUSED_NUMBERS, ArgValue::Int64(reused)));
+        }
+        self.records.object(key, b"", &facts);
         // It names nothing.
         self.records.counts.objects -= 1;
     }

@@ -15,7 +15,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ThreadKoids;
-use crate::fxt::agreed::{FIRST_CPU, MACHINE};
+use crate::fxt::agreed::{FIRST_CPU, MACHINE, count_of_koid};
 use crate::trace::{CpuId, ProcessId, SourceId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
@@ -43,6 +43,8 @@ pub(crate) struct Koids {
     renumbered: Vec<Renumbered>,
     /// The number of processes and threads that did not get their own number, because another has it.
     pub artificial_count: u64,
+    /// The highest count in artificial koids.
+    pub reused_numbers: u64,
     /// The number of processes and threads whose number was 0, which means none, and which got another.
     pub unnumbered_count: u64,
     /// By thread: whether context switches and wakeups name it.
@@ -155,6 +157,10 @@ impl Koids {
                 thread: number,
             });
         }
+        koids.reused_numbers = match zero {
+            Zero::IsIdle => next - 1,
+            Zero::IsSomebody => (next - 1).max(reused_numbers(trace)),
+        };
         koids.scheduled = is_scheduled;
         koids.number_cpus(trace);
         let numbers = koids.cpu_numbers.iter();
@@ -338,6 +344,16 @@ fn scheduled(trace: &Trace) -> Vec<bool> {
         }
     }
     is_scheduled
+}
+
+/// Returns the highest count in the artificial koids of a file of this program.
+fn reused_numbers(trace: &Trace) -> u64 {
+    let processes = trace.processes.iter().map(|it| (it.key, it.pid));
+    let threads = trace.threads.iter().map(|it| (it.key, it.tid));
+    let reused = processes
+        .chain(threads)
+        .filter(|(key, number)| key != number);
+    reused.map(|(key, _)| count_of_koid(key)).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
 //! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of
-//! counters, losses, where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores
+//! counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores
 //! (`pieces`).
 
 pub mod arguments;
@@ -12,6 +12,7 @@ pub(crate) mod koids;
 pub(crate) mod layers;
 pub(crate) mod lone_flows;
 pub(crate) mod losses;
+pub(crate) mod met;
 pub(crate) mod numbers;
 pub(crate) mod pieces;
 

@@ -7,6 +7,7 @@ use super::scan::Raw;
 use crate::base::StringId;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp, Role};
+use crate::fxt::agreed::REALLY_IN;
 
 impl<'f> Emitter<'f> {
     pub(super) fn flow(&mut self, event: &Event<'_, 'f>, op: FlowOp) {
@@ -29,6 +30,10 @@ impl<'f> Emitter<'f> {
         {
             bound = FlowBound::AtEnd;
             moved.time += 1;
+        }
+        if self.source.is_ours && argument_of(event, REALLY_IN.as_bytes()).is_some() {
+            // The slice of this end was not written.
+            bound = FlowBound::Nowhere;
         }
         let (index, _) = self.push(&moved, Role::Named);
         let kind = match (

@@ -15,6 +15,8 @@ use crate::base::Leading;
 
 /// Minimum length of the flags of `trace-cmd report -l`: otherwise any `a-1 2x 3.4: ` would match.
 const LEAST_FLAGS: usize = 4;
+/// Maximum length of the step in verbose lines, with what is around it.
+const MOST_STEP: usize = 40;
 /// Width to which names are padded.
 pub(super) const SHORT_NAME: usize = 8;
 
@@ -119,8 +121,14 @@ fn columns_at(line: &[u8], colon: usize) -> Option<Prefix<'_>> {
 /// `... [0000000058eddd44] 130 (+1): body`.
 fn verbose_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     let head = line.get(..MOST_PREFIX).unwrap_or(line);
-    let step = memchr::memmem::find(head, b" (+")?;
-    let end = step + memchr::memmem::find(head.get(step..)?, b"): ")?;
+    verbose_at(line, memchr::memmem::find(head, b" (+")?)
+}
+
+/// Parses the columns of the verbose latency format around the ` (+` at `step`.
+pub(super) fn verbose_at(line: &[u8], step: usize) -> Option<Prefix<'_>> {
+    let behind = line.get(step..)?;
+    let behind = behind.get(..MOST_STEP).unwrap_or(behind);
+    let end = step + memchr::memmem::find(behind, b"): ")?;
     let before = line.get(..step)?;
     let space = memchr::memrchr(b' ', before)?;
     let number = before.get(space + 1..)?;

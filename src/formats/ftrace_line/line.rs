@@ -71,8 +71,9 @@ fn is_header(text: &[u8]) -> bool {
 }
 
 fn lost(text: &[u8]) -> Option<Plain> {
-    // An instance's name may precede it.
+    // An instance's name may precede it. The text of a mark, without columns, may look the same.
     let text = match find_short(text, b": CPU:") {
+        Some(at) if is_mark_name(text.get(..at)?) => return None,
         Some(at) => text.get(at + 2..)?,
         None => text,
     };
@@ -87,6 +88,11 @@ fn lost(text: &[u8]) -> Option<Plain> {
     let is_lost = inner.starts_with(b"LOST") || inner.ends_with(b"EVENTS DROPPED");
     let number = inner.strip_prefix(b"LOST ").unwrap_or(inner);
     is_lost.then(|| Plain::Lost(cpu, digits(number).map(|count| count.value)))
+}
+
+/// Returns whether an event name is that of a written text; an offset or an address may follow the name.
+pub(crate) fn is_mark_name(name: &[u8]) -> bool {
+    name.starts_with(b"tracing_mark_write") || matches!(name, b"print" | b"bprint" | b"bputs")
 }
 
 /// Contents of a body.
@@ -232,6 +238,10 @@ mod tests {
         assert_eq!(
             plain(b"irqs: CPU:0 [7 EVENTS DROPPED]"),
             Plain::Lost(0, Some(7))
+        );
+        assert_eq!(
+            plain(b"tracing_mark_write: CPU:0 [LOST 5 EVENTS]"),
+            Plain::Text
         );
         for header in [
             &b"version = 6"[..],

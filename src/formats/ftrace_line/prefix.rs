@@ -18,7 +18,7 @@
 //! documentation describes.
 
 use super::flags::{Flags, is_flags};
-use super::latency_columns::{SHORT_NAME, latency_at, other_columns};
+use super::latency_columns::{SHORT_NAME, latency_at, other_columns, verbose_at};
 use super::short::find_short;
 use crate::base::Leading;
 use crate::base::leading::digit_at;
@@ -148,11 +148,23 @@ pub(crate) fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
     while let Some(found) = memchr::memchr(b'[', head.get(from..)?) {
         let open = from + found;
         if let Some(prefix) = prefix_at(line, open) {
-            return Some(prefix);
+            return Some(match prefix.comm.len() < TASK_WIDTH {
+                true => prefix,
+                false => first_columns(line, prefix),
+            });
         }
         from = open + 1;
     }
     other_columns(line)
+}
+
+/// Returns the first of the columns in a line: `inside`, before which there is more than a task's name, or columns
+/// without brackets before them. The text of a mark may look like columns.
+#[cold]
+fn first_columns<'a>(line: &'a [u8], inside: Prefix<'a>) -> Prefix<'a> {
+    let other = other_columns(line);
+    let is_first = |other: &Prefix<'_>| other.body.len() > inside.body.len();
+    other.filter(is_first).unwrap_or(inside)
 }
 
 /// Removes the console's prefix from a line of a dump, and the zeros before it in a file that was not completely
@@ -421,6 +433,16 @@ pub(crate) fn latency_columns_inside(text: &[u8]) -> Option<Inside<'_>> {
         let before = us.saturating_sub(MOST_TASK);
         let prefix = latency_at(text.get(before..)?, us - before)?;
         padded(text, prefix, SHORT_NAME)
+    })
+}
+
+/// Finds the first columns of the verbose latency format inside `text`.
+#[must_use]
+pub(crate) fn verbose_columns_inside(text: &[u8]) -> Option<Inside<'_>> {
+    memchr::memmem::find_iter(text, b" (+").find_map(|step| {
+        let before = step.saturating_sub(2 * MOST_TASK);
+        let prefix = verbose_at(text.get(before..)?, step - before)?;
+        padded(text, prefix, TASK_WIDTH)
     })
 }
 

@@ -21,9 +21,9 @@ use super::probe_text::{may_be_probe, probe};
 use super::recipe::system_of;
 use crate::base::lines::{Line, lines};
 use crate::formats::ftrace_line::flags::Flags;
-use crate::formats::ftrace_line::line::{Body, Plain, classify, plain};
+use crate::formats::ftrace_line::line::{Body, Plain, classify, is_mark_name, plain};
 use crate::formats::ftrace_line::prefix::{
-    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside,
+    Group, Prefix, TASK_WIDTH, columns_inside, latency_columns_inside, verbose_columns_inside,
 };
 
 /// Maximum number of lines in which a probe's string continues.
@@ -236,9 +236,11 @@ fn behind<'a>(line: &Line<'a>, start: usize) -> Option<Line<'a>> {
 #[inline]
 fn next_event(facts: &Facts, line: &[u8], prefix: &Prefix<'_>) -> Option<usize> {
     let body_at = line.len() - prefix.body.len();
-    let in_latency_format = || match prefix.body.starts_with(b"tracing_mark_write") {
-        true => latency_columns_inside(prefix.body),
-        false => None,
+    let in_latency_format = || match (prefix.body.starts_with(b"tracing_mark_write"), prefix.flags)
+    {
+        (true, Flags::Numbers { .. }) => verbose_columns_inside(prefix.body),
+        (true, Flags::Letters(_)) => latency_columns_inside(prefix.body),
+        (false, _) => None,
     };
     let inside = columns_inside(prefix.body).or_else(in_latency_format)?;
     let (start, found) = (body_at + inside.start, &inside.prefix);
@@ -264,11 +266,6 @@ fn may_be_mark(body: &[u8]) -> bool {
         }
         _ => false,
     }
-}
-
-/// Returns whether an event name is that of a written text; an offset or an address may follow the name.
-fn is_mark_name(name: &[u8]) -> bool {
-    name.starts_with(b"tracing_mark_write") || matches!(name, b"print" | b"bprint" | b"bputs")
 }
 
 /// Returns whether a line is a dump of bytes in hex, possibly with offsets: `0b 00 00 00`, `010: 78 01`.

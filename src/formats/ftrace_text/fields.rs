@@ -238,10 +238,22 @@ pub(crate) fn first_word(value: &[u8]) -> &[u8] {
     value.get(..end).unwrap_or(value)
 }
 
-/// Parses the number at the start of a value: decimal with sign, or hex after `0x`.
+/// Parses the number at the start of a value: decimal with sign, or hex after `0x`. Of `0xffffffff (-1)`, a field that is
+/// shown raw, it is the number in parentheses: the hex digits are as many as the field has.
 #[must_use]
 pub fn number(value: &[u8]) -> Option<i64> {
     let word = first_word(value);
+    if word.starts_with(b"0x")
+        && let Some(inner) = value
+            .get(word.len()..)
+            .and_then(|rest| rest.strip_prefix(b" ("))
+        && let Some(signed) = inner.split(|&byte| byte == b')').next()
+        && let Some(digits) = signed.strip_prefix(b"-")
+        && !digits.is_empty()
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        return number(signed);
+    }
     let (is_negative, digits) = match word.strip_prefix(b"-") {
         Some(rest) => (true, rest),
         None => (false, word),

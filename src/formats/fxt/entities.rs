@@ -35,6 +35,15 @@ pub(crate) enum Writer {
     Another,
 }
 
+/// What the numbers of processes and threads are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Numbering {
+    /// Whether our own exporter wrote the file.
+    pub ties: Ties,
+    /// The highest count in artificial koids for reused numbers.
+    pub reused_numbers: u64,
+}
+
 /// A registered thread that represents no real thread.
 #[derive(Clone, Copy, Debug)]
 struct Nobody {
@@ -413,9 +422,10 @@ impl Entities {
     /// Adds all threads, processes and names to a directory that already contains its kinds. In files of our own
     /// exporter (`Ties::First`), the threads of CPUs and of the machine are listed only if they have events: they may
     /// have names only because their records contain counts of lost events.
-    pub(crate) fn list_into(&self, directory: &mut Directory, ties: Ties) {
-        let is_ours = ties == Ties::First;
-        let most = self.threads.len().saturating_add(self.processes.len());
+    pub(crate) fn list_into(&self, directory: &mut Directory, numbering: Numbering) {
+        let is_ours = numbering.ties == Ties::First;
+        let listed = self.threads.len().saturating_add(self.processes.len());
+        let most = numbering.reused_numbers.max(listed as u64);
         let number_of = |koid| match is_ours {
             true => number_of_koid(koid, most),
             false => koid,
@@ -544,7 +554,7 @@ mod tests {
         let late = entities.find_tid(5);
         assert_eq!(entities.find_tid(5), late);
         let mut directory = Directory::default();
-        entities.list_into(&mut directory, Ties::Longest);
+        entities.list_into(&mut directory, Numbering::default());
         let listed: Vec<_> = directory
             .threads
             .iter()

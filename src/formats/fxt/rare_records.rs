@@ -3,7 +3,7 @@
 
 use crate::base::{ByteOrder, Severity};
 use crate::event::SEEN_UNTIL;
-use crate::fxt::agreed::is_of_recording;
+use crate::fxt::agreed::{REUSED_NUMBERS, is_of_recording};
 use crate::fxt::args::{ArgValue, Args, UNKNOWN_ARGUMENT, object_owner_words};
 use crate::fxt::layout::{
     MAGIC, RECORD_TYPE, kernel_object, large, metadata, record_type, userspace_object,
@@ -220,10 +220,14 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
     /// Reads the facts about the whole recording that our own exporter states.
     fn recording_facts(&mut self, args: Args<'a, O>, place: u64) {
         for arg in args {
-            if let ArgValue::Int64(time) = arg.value
-                && self.text(arg.name, place) == Some(SEEN_UNTIL.as_bytes())
-            {
-                self.state.found.seen_until = Some(time).filter(|time| *time < i64::MAX);
+            let ArgValue::Int64(value) = arg.value else {
+                continue;
+            };
+            let name = self.text(arg.name, place);
+            if name == Some(SEEN_UNTIL.as_bytes()) {
+                self.state.found.seen_until = Some(value).filter(|time| *time < i64::MAX);
+            } else if name == Some(REUSED_NUMBERS.as_bytes()) {
+                self.state.found.reused_numbers = value.unsigned_abs();
             }
         }
     }

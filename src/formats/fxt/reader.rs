@@ -22,6 +22,7 @@ use crate::fxt::Words;
 use super::borders::{PART_BYTES, Window, windows};
 use super::cache::Cache;
 use super::emit::{self, Source};
+use super::entities::Numbering;
 use super::field_reader::RecordArguments;
 use super::fold::{PartRange, State};
 use super::kinds::{Kinds, Sort};
@@ -254,7 +255,11 @@ impl FxtReader {
             seen_until: scan.seen_until.map(Timestamp),
             ..Directory::default()
         };
-        scan.entities.list_into(&mut directory, scan.tables.ties());
+        let numbering = Numbering {
+            ties: scan.tables.ties(),
+            reused_numbers: scan.reused_numbers,
+        };
+        scan.entities.list_into(&mut directory, numbering);
         directory
     }
 }

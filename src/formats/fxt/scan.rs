@@ -31,6 +31,9 @@ pub(crate) struct Scan {
     pub blobs: Vec<u64>,
     /// The last moment of the recording in ns, in files of our own exporter.
     pub seen_until: Option<i64>,
+    /// How many artificial koids for reused numbers there are in the trace that our own exporter wrote, or wrote a part
+    /// of.
+    pub reused_numbers: u64,
     /// Wall-clock time in ns at time 0 of the trace's clock, from the first initialization record of four words.
     pub wall_clock_zero: Option<i128>,
     /// Number of records.

@@ -204,8 +204,8 @@ pub(crate) fn shown_number(
 fn describe_field(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>) -> Field {
     let value = value_of(kind, field, index, scope);
     Field {
-        name: field.name.clone(),
-        type_name: field.type_name.clone(),
+        name: field.name.to_string(),
+        type_name: field.type_name.to_string(),
         shown: shown(kind, field, index, scope, &value),
         role: field.role,
         value,

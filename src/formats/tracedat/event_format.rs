@@ -15,7 +15,10 @@
 //! `header_page` has the same grammar, without name and print fmt. This module does not parse the print fmt. Offsets
 //! are checked against each record: a field outside the record is read as absent.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use compact_str::CompactString;
 
 use crate::base::Endian;
 use crate::event::FieldRole;
@@ -45,9 +48,9 @@ pub enum Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldFormat {
     /// Its name, without brackets.
-    pub name: String,
+    pub name: CompactString,
     /// Its type as declared, without the name: `unsigned long`, `char[16]`, `__data_loc char[]`.
-    pub type_name: String,
+    pub type_name: CompactString,
     /// Offset from the record's start, in bytes.
     pub offset: u32,
     /// Size in the record, in bytes (4 for a `__data_loc`).
@@ -335,7 +338,7 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
         .strip_prefix(b"field:")
         .or_else(|| line.strip_prefix(b"field special:"))?;
     let mut pieces = line.split(|&byte| byte == b';');
-    let declaration = String::from_utf8_lossy(pieces.next()?).into_owned();
+    let declaration = String::from_utf8_lossy(pieces.next()?);
     let (mut offset, mut size, mut is_signed) = (None, None, None);
     for piece in pieces {
         let piece = piece.trim_ascii();
@@ -375,7 +378,7 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
         },
     };
     Some(FieldFormat {
-        name: declared.name,
+        name: declared.name.into(),
         is_pointer: declared.base.contains('*'),
         type_name: declared.type_name,
         offset: offset?,
@@ -390,20 +393,39 @@ fn parse_field(line: &[u8], long_size: u32) -> Option<FieldFormat> {
 }
 
 /// A parsed declaration: `unsigned long args[6]`, `__data_loc char[] name`, `char comm[16]`.
-struct Declaration {
-    name: String,
+struct Declaration<'a> {
+    name: &'a str,
     /// The type with all brackets, without the name.
-    type_name: String,
+    type_name: CompactString,
     /// The type without name and brackets.
-    base: String,
+    base: Cow<'a, str>,
     /// The product of the numbers in brackets; `None` unless all of them are above 0.
     count: Option<u32>,
 }
 
-impl Declaration {
-    fn parse(text: &str) -> Option<Declaration> {
+impl Declaration<'_> {
+    fn parse(text: &str) -> Option<Declaration<'_>> {
         let text = text.trim();
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '$';
+        if !text.contains(['[', ']']) {
+            // The name is the last word.
+            let end = text.trim_end_matches(|c| !is_word(c));
+            let start = end.trim_end_matches(is_word).len();
+            let name = end.get(start..).filter(|name| !name.is_empty())?;
+            let before = text.get(..start)?.trim_end();
+            let after = text.get(end.len()..)?.trim();
+            let mut type_name = CompactString::from(before);
+            type_name.push_str(after);
+            return Some(Declaration {
+                name,
+                base: match after {
+                    "" => before.into(),
+                    _ => type_name.to_string().into(),
+                },
+                type_name,
+                count: None,
+            });
+        }
         // The name is the last word outside brackets.
         let mut depth = 0_i32;
         let mut name = None;
@@ -428,7 +450,8 @@ impl Declaration {
         let name = name.or(end.map(|end| 0..end))?;
         let before = text.get(..name.start)?;
         let after = text.get(name.end..)?;
-        let joined = format!("{}{}", before.trim_end(), after.trim());
+        let mut joined = CompactString::from(before.trim_end());
+        joined.push_str(after.trim());
         let mut base = String::with_capacity(joined.len());
         let mut count = Some(1_u32);
         let mut inside = None;
@@ -444,12 +467,11 @@ impl Declaration {
                 (_, None) => base.push(c),
             }
         }
-        let has_brackets = joined.contains('[');
         Some(Declaration {
-            name: text.get(name)?.to_owned(),
+            name: text.get(name)?,
             type_name: joined,
-            base: base.trim().to_owned(),
-            count: count.filter(|_| has_brackets),
+            base: base.trim().to_owned().into(),
+            count,
         })
     }
 }

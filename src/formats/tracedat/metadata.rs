@@ -167,7 +167,7 @@ impl Metadata {
     /// If they are cut.
     fn read_kallsyms(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = u64::from(cursor.u32("size of kallsyms")?);
-        self.kallsyms = Kallsyms::parse(cursor.take(size, "kallsyms")?.to_vec());
+        self.kallsyms = Kallsyms::new(cursor.take(size, "kallsyms")?.to_vec());
         Ok(())
     }
 

@@ -282,16 +282,16 @@ impl TraceDat {
                 is_probe: false,
             });
         }
-        let threads = self
-            .file
-            .metadata
-            .cmdlines
-            .iter()
-            .filter(|(pid, name)| *pid > 0 && *name != b"<...>")
+        let names = self.file.metadata.cmdlines.iter();
+        let names = names.filter(|(pid, name)| *pid > 0 && *name != b"<...>");
+        // Not all recorders list the idle thread.
+        let threads = names
+            .map(|(pid, name)| (pid as u32, name))
+            .chain([(ThreadKey::IDLE.0, &b"<idle>"[..])])
             .map(|(pid, name)| ThreadEntry {
-                key: ThreadKey(pid as u32),
-                tid: u64::from(pid as u32),
-                file_key: u64::from(pid as u32),
+                key: ThreadKey(pid),
+                tid: u64::from(pid),
+                file_key: u64::from(pid),
                 process: None,
                 name: Some(strings.intern(name)),
             })

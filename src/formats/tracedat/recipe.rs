@@ -431,9 +431,9 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
         } else {
             Family::Kprobes
         },
-        is_probe: !file.metadata.kallsyms.is_empty()
-            && !is_user
-            && group != Some(ProbeGroup::Kprobes),
+        is_probe: !is_user
+            && group != Some(ProbeGroup::Kprobes)
+            && !file.metadata.kallsyms.is_empty(),
         op,
         key: KeyOf::Num(address),
         salt: 0,

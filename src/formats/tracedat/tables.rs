@@ -1,16 +1,18 @@
 //! Lookup tables from texts of the recorded kernel in a trace.dat: symbols, printk formats, thread names.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 /// The kernel's symbols, to find the function that contains an address.
 ///
 /// Built from `addr type name[\t[module]]` lines. Absolute symbols (type A) and names that start with `$` are skipped;
-/// a table whose addresses are all 0 (hidden from the recording user) counts as empty.
+/// a table whose addresses are all 0 (hidden from the recording user) counts as empty. The lines are parsed when the
+/// first symbol is asked for: a kernel has 200,000 symbols, of which many recordings need none.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
     text: Vec<u8>,
-    /// Sorted by address; equal addresses in reverse file order.
-    symbols: Vec<SymbolRow>,
+    symbols: OnceLock<Vec<SymbolRow>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,34 +39,30 @@ pub(crate) struct Symbol<'a> {
 }
 
 impl Kallsyms {
-    /// Parses the text of /proc/kallsyms.
+    /// Returns the symbols in the text of /proc/kallsyms.
     #[must_use]
-    pub fn parse(text: Vec<u8>) -> Kallsyms {
-        let mut symbols = Vec::with_capacity(text.len() / 44);
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', &text).chain([text.len()]) {
-            let line = text.get(start..end).unwrap_or(&[]);
-            symbols.extend(parse_symbol(line, start));
-            start = end + 1;
+    pub fn new(text: Vec<u8>) -> Kallsyms {
+        Kallsyms {
+            text,
+            symbols: OnceLock::new(),
         }
-        if symbols.iter().all(|symbol| symbol.address == 0) {
-            symbols.clear();
-        }
-        symbols.reverse();
-        symbols.sort_by_key(|symbol| symbol.address);
-        symbols.shrink_to_fit();
-        Kallsyms { text, symbols }
+    }
+
+    /// All symbols, sorted by address; equal addresses in reverse file order.
+    fn symbols(&self) -> &[SymbolRow] {
+        self.symbols.get_or_init(|| parse_symbols(&self.text))
     }
 
     /// Returns the symbol that contains `address`: the last one that starts at or before it. If several symbols have
     /// the same start, returns the one that a plain binary search finds first, like libtraceevent.
     #[must_use]
     pub(crate) fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
-        let (mut low, mut high) = (0, self.symbols.len());
+        let symbols = self.symbols();
+        let (mut low, mut high) = (0, symbols.len());
         while low < high {
             let middle = low.midpoint(high);
-            let row = self.symbols.get(middle)?;
-            let next = self.symbols.get(middle + 1).map(|next| next.address);
+            let row = symbols.get(middle)?;
+            let next = symbols.get(middle + 1).map(|next| next.address);
             if address < row.address {
                 high = middle;
             } else if address == row.address || next.is_none_or(|next| address < next) {
@@ -78,14 +76,12 @@ impl Kallsyms {
 
     /// Returns the first symbol with a greater address than `address`; `at` is the index of a symbol at `address`.
     fn after(&self, at: usize, address: u64) -> Option<&SymbolRow> {
-        let neighbour = self.symbols.get(at + 1)?;
+        let symbols = self.symbols();
+        let neighbour = symbols.get(at + 1)?;
         if neighbour.address > address {
             return Some(neighbour);
         }
-        let next = self
-            .symbols
-            .partition_point(|other| other.address <= address);
-        self.symbols.get(next)
+        symbols.get(symbols.partition_point(|other| other.address <= address))
     }
 
     fn symbol(&self, at: usize, row: SymbolRow, address: u64) -> Symbol<'_> {
@@ -115,7 +111,7 @@ impl Kallsyms {
     /// Returns the address of the symbol `name`. Compares every symbol.
     #[must_use]
     pub fn find(&self, name: &[u8]) -> Option<u64> {
-        let mut rows = self.symbols.iter();
+        let mut rows = self.symbols().iter();
         let row = rows.find(|row| self.bytes(row.name as usize, row.name_len) == name)?;
         Some(row.address)
     }
@@ -125,7 +121,7 @@ impl Kallsyms {
     #[must_use]
     pub(crate) fn covers(&self, address: u64) -> bool {
         const SLACK: u64 = 64 << 20;
-        match (self.symbols.first(), self.symbols.last()) {
+        match (self.symbols().first(), self.symbols().last()) {
             (Some(first), Some(last)) => {
                 address >= first.address && address <= last.address.saturating_add(SLACK)
             }
@@ -135,35 +131,58 @@ impl Kallsyms {
 
     /// Iterates over all symbols by address; symbols with equal addresses are in reverse file order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
-        let symbols = self.symbols.iter().enumerate();
+        let symbols = self.symbols().iter().enumerate();
         symbols.map(|(at, row)| self.symbol(at, *row, row.address))
     }
 
     /// Returns the number of symbols.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.symbols.len()
+        self.symbols().len()
     }
 
     /// Returns whether there are no symbols.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.symbols.is_empty()
+        self.symbols().is_empty()
     }
 
     /// Returns the heap memory of the table, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.text.capacity() + self.symbols.capacity() * size_of::<SymbolRow>()) as u64
+        let rows = self.symbols.get().map_or(0, Vec::capacity);
+        (self.text.capacity() + rows * size_of::<SymbolRow>()) as u64
     }
 }
 
+/// Parses all lines.
+fn parse_symbols(text: &[u8]) -> Vec<SymbolRow> {
+    let mut symbols = Vec::with_capacity(text.len() / 44);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+        let line = text.get(start..end).unwrap_or(&[]);
+        symbols.extend(parse_symbol(line, start));
+        start = end + 1;
+    }
+    if symbols.iter().all(|symbol| symbol.address == 0) {
+        symbols.clear();
+    }
+    symbols.reverse();
+    symbols.sort_by_key(|symbol| symbol.address);
+    symbols.shrink_to_fit();
+    symbols
+}
+
 fn parse_symbol(line: &[u8], start: usize) -> Option<SymbolRow> {
-    let space = memchr::memchr(b' ', line)?;
+    // 64-bit kernels write 16 digits.
+    let space = match line.get(16) {
+        Some(b' ') => 16,
+        _ => memchr::memchr(b' ', line)?,
+    };
     let address = parse_hex(line.get(..space)?)?;
     let sort = *line.get(space + 1)?;
     let rest = line.get(space + 3..)?;
-    let tab = memchr::memchr(b'\t', rest);
+    let tab = rest.iter().position(|&byte| byte == b'\t');
     let name = rest.get(..tab.unwrap_or(rest.len()))?.trim_ascii_end();
     if matches!(sort, b'A' | b'a') || name.is_empty() || name.first() == Some(&b'$') {
         return None;
@@ -298,7 +317,7 @@ mod tests {
         let text = b"ffffffff81000300 t b_func\nffffffff81000100 T a_func\n\
             0000000000020000 A gone\nffffffff81000200 t $x\n\
             ffffffffc0000000 t mod_func\t[ext4]\nffffffff81000300 T b_alias\n";
-        let symbols = Kallsyms::parse(text.to_vec());
+        let symbols = Kallsyms::new(text.to_vec());
         assert_eq!(symbols.len(), 4);
         assert_eq!(symbols.lookup(0xffff_ffff_8100_00ff), None);
         let a = symbols.lookup(0xffff_ffff_8100_0250).unwrap();
@@ -310,7 +329,7 @@ mod tests {
         assert_eq!((ext4.name, ext4.module), (&b"mod_func"[..], &b"ext4"[..]));
         assert_eq!(ext4.size, None);
         assert!(symbols.covers(0xffff_ffff_8100_0100) && !symbols.covers(0x5555_0000));
-        assert!(Kallsyms::parse(b"0000000000000000 T hidden\n".to_vec()).is_empty());
+        assert!(Kallsyms::new(b"0000000000000000 T hidden\n".to_vec()).is_empty());
     }
 
     #[test]

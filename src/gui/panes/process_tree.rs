@@ -293,7 +293,9 @@ pub(crate) fn select(trace: &Trace, id: ProcessId, actions: &mut Vec<Action>) {
 }
 
 fn longest(ids: &[ProcessId], times: &ProcessTimes) -> Option<ProcessId> {
-    ids.iter().copied().max_by_key(|&id| times.of(id).subtree)
+    ids.iter()
+        .copied()
+        .max_by_key(|&id| times.of(id).subtree.certain())
 }
 
 /// Draws the path from the root to the selected process.
