@@ -181,17 +181,19 @@ impl<'a> Chosen<'a> {
             _ => Share::None,
         };
         let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
+        // What happens on a CPU is of no thread: where threads are chosen, a limit of the CPUs adds nothing.
+        let has_cpu = |cpu| !self.is_narrowed && self.has_cpu(cpu) || self.has_cpu_track(cpu);
         let tracks = trace.tracks.iter().map(|track| match track.kind {
             TrackKind::Thread(thread) => whole(self.has_thread(thread)),
             TrackKind::Nobody => whole(!self.is_narrowed),
-            TrackKind::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
+            TrackKind::Cpu(cpu) => whole(has_cpu(cpu)),
             TrackKind::Async(process) => of_process(process),
         });
         let mut tracks: Vec<Share> = tracks.collect();
         let counters = trace.counters.tracks.iter();
         let counters = counters.map(|track| match track.scope {
             CounterScope::Global => whole(!self.is_narrowed),
-            CounterScope::Cpu(cpu) => whole(self.has_cpu(cpu) || self.has_cpu_track(cpu)),
+            CounterScope::Cpu(cpu) => whole(has_cpu(cpu)),
             CounterScope::Process(process) => of_process(Some(process)),
             CounterScope::Thread(thread) => whole(self.has_thread(thread)),
         });

@@ -107,9 +107,30 @@ fn threads_of_a_part_keep_their_names_and_those_of_their_processes() {
     let part = exported(folder.path(), &file, "life.fxt", &range);
     let name_of_395 = |file: &str| {
         let all = columns("processes", file, &["pid", "name", "start"]);
-        let found = all.into_iter().find(|row| row[0] == "395" && row[1] != "");
+        let found = all
+            .into_iter()
+            .find(|row| row[0] == "395" && !row[1].is_empty());
         found.map(|row| row[1].clone())
     };
     assert!(name_of_395(&file).is_some());
     assert_eq!(name_of_395(&part), name_of_395(&file));
+}
+
+#[test]
+fn a_limit_of_the_cpus_adds_nothing_to_chosen_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces/sched-irq.ftrace");
+    let sample = sample.to_string_lossy().into_owned();
+    for table in ["slices", "instants"] {
+        let lines = |options: &[&str], out: &str| {
+            let options = [&["--table", table, "--to", "csv"], options].concat();
+            let out = exported(folder.path(), &sample, out, &options);
+            let text = std::fs::read_to_string(out).unwrap();
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let all = lines(&["--thread", "24383"], "all.csv");
+        let some = lines(&["--thread", "24383", "--cpu", "0"], "some.csv");
+        assert!(some.iter().all(|line| all.contains(line)), "{table}");
+        assert!(lines(&["--cpu", "0"], "cpu.csv").len() > some.len());
+    }
 }

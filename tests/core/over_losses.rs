@@ -310,3 +310,59 @@ fn two_calls_are_not_one_if_the_thread_may_have_run_where_nothing_was_recorded()
     assert_eq!(lengths("one-cpu.txt"), [None, Some(100_000)]);
     assert_eq!(lengths("both.txt"), [Some(7_697_000), Some(100_000)]);
 }
+
+#[test]
+fn what_a_thread_recorded_before_a_loss_ends_its_state() {
+    let head = "\
+# tracer: nop
+#
+ <idle>-0     [000] d..2.  1.000050: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=exe next_pid=100 next_prio=120
+";
+    let tail = "\
+CPU:0 [LOST 5 EVENTS]
+ exe-100    [000] .....  1.000500: sys_enter: NR 39 (0, 0, 0, 0, 0, 0)
+ exe-100    [000] .....  1.000510: sys_exit: NR 39 = 5
+ exe-100    [000] d..2.  1.000600: sched_switch: prev_comm=exe prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+";
+    let call = " exe-100    [000] .....  1.000210: sys_enter: NR 39 (0, 0, 0, 0, 0, 0)\n";
+    let lost = "CPU:0 [LOST 7 EVENTS]\n";
+    let left = |state: &str, next: &str| {
+        format!(
+            " exe-100    [000] d..2.  1.000100: sched_switch: prev_comm=exe prev_pid=100 prev_prio=120 prev_state={state} ==> {next} next_prio=120\n"
+        )
+    };
+    let idle = "next_comm=swapper/0 next_pid=0";
+    let exec = "\
+ exe-101    [000] .....  1.000110: sys_enter: NR 39 (0, 0, 0, 0, 0, 0)
+ exe-100    [000] .....  1.000200: sched_process_exec: filename=/bin/sleep pid=100 old_pid=101
+";
+    let zombie = [
+        head,
+        &left("Z", "next_comm=exe next_pid=101"),
+        exec,
+        call,
+        tail,
+    ]
+    .concat();
+    let sleeper = [head, &left("S", idle), call, tail].concat();
+    // Between two losses.
+    let between = [head, &left("S", idle), lost, call, tail].concat();
+    let files = Files::new(&[
+        ("zombie", &zombie),
+        ("sleeper", &sleeper),
+        ("between", &between),
+    ]);
+    for (file, state, until) in [
+        ("zombie", "zombie", 1_000_200_000),
+        ("sleeper", "sleeping", 1_000_210_000),
+        ("between", "sleeping", 1_000_210_000),
+    ] {
+        let rows = files.table(&["states", file]);
+        let of_100 = rows.iter().filter(|row| row["tid"] == 100);
+        let own = of_100.map(|row| (row["state"].as_str().unwrap(), row["ts"].as_i64().unwrap()));
+        let own: Vec<_> = own.collect();
+        assert_eq!(own[1], (state, 1_000_100_000), "{file}: {own:?}");
+        assert_eq!(own[2], ("unknown", until), "{file}: {own:?}");
+        assert_eq!(own[3], ("running", 1_000_500_000), "{file}: {own:?}");
+    }
+}

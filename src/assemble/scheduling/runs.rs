@@ -14,7 +14,7 @@ use super::witnesses::{
     CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus,
 };
 use crate::base::streaks::Streaks;
-use crate::base::{Maybe, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::{EventKind, SwitchContent};
 use crate::trace::{CpuId, Runs, ThreadId, ThreadState};
 
@@ -181,8 +181,18 @@ pub(crate) fn runs_of_cpu(
         while let Some(hole) =
             holes.next_if(|hole| hole.from < row.time || (!is_open && hole.until <= row.time))
         {
+            // The event at which the hole begins was recorded.
+            let lost_from = Timestamp(hole.from.saturating_add(1));
+            let seen = before.map(|before| witness.until(before, lost_from, &mut seen_threads));
+            if let (None, Some(since)) = (before, recorded_since) {
+                let span = TimeSpan::new(Timestamp(since), lost_from.max(Timestamp(since)));
+                witness.see(row, span, &mut seen_threads);
+            }
             if take(&mut is_open) {
-                all.lose_in_hole(hole.from);
+                match seen.filter(|seen| seen.left_by.is_some()) {
+                    Some(seen) => all.leave_unseen(seen),
+                    None => all.lose_in_hole(hole.from),
+                }
             }
             recorded_since = recorded_since.max(Some(hole.until));
             before = None;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
 use crate::base::streaks::Streaks;
-use crate::base::{Timestamp, order};
+use crate::base::{TimeSpan, Timestamp, order};
 use crate::event::{EventKind, KindId, LaneClock, Role};
 use crate::trace::{EventCursor, EventId, ThreadId};
 
@@ -95,6 +95,17 @@ pub(crate) trait Witness {
     /// Returns the time since which the thread that `row` takes off the CPU may have run there: at least `from`, and at
     /// least the time of the last event of another thread.
     fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp;
+
+    /// Returns the evidence about the time from a switch until `before`, from where on events were lost.
+    fn until(&self, last: &SwitchRow, before: Timestamp, seen: &mut Sightings) -> Witnessed {
+        let _ = (last, before, seen);
+        Witnessed::default()
+    }
+
+    /// Adds the threads that were seen in a span without switches, between two losses; `row` is the next switch.
+    fn see(&self, row: &SwitchRow, span: TimeSpan, seen: &mut Sightings) {
+        let _ = (row, span, seen);
+    }
 
     /// Returns the evidence about the time after the CPU's last switch.
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed;
@@ -287,6 +298,28 @@ impl<'a> CpuEvents<'a> {
     }
 }
 
+impl<'a> CpuEvents<'a> {
+    /// Returns what the events after a switch show of the run that it began.
+    fn seen_after(
+        &self,
+        last: &SwitchRow,
+        events: Option<Stretch<'a>>,
+        seen: &mut Sightings,
+    ) -> Witnessed {
+        let mut witnessed = Witnessed::default();
+        let Some(events) = events else {
+            return witnessed;
+        };
+        seen.begin(events.clock);
+        for event in self.once_left(last, events) {
+            let time = event.time.0.max(last.time);
+            seen.add(&event, time);
+            witnessed.add(last.next, event.thread, time);
+        }
+        witnessed
+    }
+}
+
 /// Returns the first event of a lane for which `is_later` holds; its end if there is none.
 fn first_that(lane: &Range<u32>, is_later: impl Fn(EventId) -> bool) -> u32 {
     let events = lane.start as usize..lane.end as usize;
@@ -311,6 +344,14 @@ impl Stretch<'_> {
         let at = earliest?.0;
         let id = self.lanes[at].next()?;
         Some(self.seen(id))
+    }
+
+    /// Returns the stretch without the events from `until` on.
+    fn before(mut self, until: Timestamp) -> Self {
+        for lane in &mut self.lanes {
+            lane.end = first_that(lane, |id| self.events.time(id) >= until);
+        }
+        self
     }
 
     /// Returns the stretch without the events before `from`.
@@ -355,6 +396,22 @@ impl Witness for CpuEvents<'_> {
         witnessed
     }
 
+    fn until(&self, last: &SwitchRow, before: Timestamp, seen: &mut Sightings) -> Witnessed {
+        let events = self.between(Some(last), None);
+        let events = events.map(|events| events.before(before));
+        self.seen_after(last, events, seen)
+    }
+
+    fn see(&self, row: &SwitchRow, span: TimeSpan, seen: &mut Sightings) {
+        let Some(events) = self.between(None, Some(row)) else {
+            return;
+        };
+        seen.begin(events.clock);
+        for event in events.not_before(span.start).before(span.end).in_order() {
+            seen.add(&event, event.time.0);
+        }
+    }
+
     fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp {
         let Some(events) = self.between(None, Some(row)) else {
             return from;
@@ -376,16 +433,6 @@ impl Witness for CpuEvents<'_> {
     }
 
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed {
-        let mut witnessed = Witnessed::default();
-        let Some(events) = self.between(Some(last), None) else {
-            return witnessed;
-        };
-        seen.begin(events.clock);
-        for event in self.once_left(last, events) {
-            let time = event.time.0.max(last.time);
-            seen.add(&event, time);
-            witnessed.add(last.next, event.thread, time);
-        }
-        witnessed
+        self.seen_after(last, self.between(Some(last), None), seen)
     }
 }
