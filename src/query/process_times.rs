@@ -29,7 +29,7 @@ pub struct ProcessTimes {
 }
 
 /// The times of one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessTime {
     /// The part of the process's life that is in the trace.
     pub span: TimeSpan,
@@ -41,18 +41,6 @@ pub struct ProcessTime {
     pub children: u32,
     /// The number of processes below it.
     pub below: u32,
-}
-
-impl Default for ProcessTime {
-    fn default() -> Self {
-        ProcessTime {
-            span: TimeSpan::default(),
-            own: Length::Known(0),
-            subtree: Length::Known(0),
-            children: 0,
-            below: 0,
-        }
-    }
 }
 
 /// Returns the part of a process's life that is in the trace.

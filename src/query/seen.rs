@@ -23,6 +23,12 @@ pub enum Length {
     AtLeast(i64),
 }
 
+impl Default for Length {
+    fn default() -> Self {
+        Length::Known(0)
+    }
+}
+
 impl Length {
     /// The duration in ns; `None` if only a lower bound is known.
     #[must_use]

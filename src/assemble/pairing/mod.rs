@@ -5,9 +5,8 @@
 //! the slice around them, with an unknown duration, or become instants, as the family's rule demands; where ends name
 //! their begins (`named`), they may still get their own ends. If events of their CPU were lost between a begin and an
 //! end, or on another CPU while the thread waited for one, the slice's duration is unknown: the end may belong to another
-//! begin. An end without a begin is an instant, or
-//! the whole slice if the end states how long it was. A begin or end only becomes a slice if the trace contains both
-//! begins and ends of its pair: a kprobe without a return probe is an instant.
+//! begin. An end without a begin is an instant, or the whole slice if the end states how long it was. A begin or end only
+//! becomes a slice if the trace contains both begins and ends of its pair: a kprobe without a return probe is an instant.
 
 mod calls;
 mod depths;

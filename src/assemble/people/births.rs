@@ -8,7 +8,7 @@ use super::seen::Seen;
 use crate::base::{Nanos, StringId, Timestamp};
 use crate::event::keys::{Derive, Unseen};
 use crate::event::{Directory, ForkSort, KindId, Life, LifeRow, ThreadKey};
-use crate::trace::EventId;
+use crate::trace::{EventId, Events};
 
 /// Two events of a fork with equal parent and child, at most this many ns apart, record one fork if they are of different
 /// kinds, such as `task_newtask` and `sched_process_fork`. Two events of one kind are two forks.
@@ -36,8 +36,6 @@ pub(crate) struct LifeEvent<'a> {
     pub life: &'a Life,
     /// The event that records it.
     pub event: EventId,
-    /// The kind of the event.
-    pub kind: KindId,
 }
 
 /// Returns the lives of all parts, sorted by time.
@@ -51,7 +49,6 @@ pub(crate) fn sorted_lives<'a>(
             part,
             life: &row.life,
             event: part.event(row.event),
-            kind: recorded.events.kind(part.event(row.event)),
         })
     };
     let mut lives: Vec<LifeEvent<'a>> =
@@ -94,7 +91,12 @@ struct Known {
 }
 
 /// Returns all forks, sorted by the child's key, then time.
-pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]) -> Vec<Birth> {
+pub(super) fn births(
+    directory: &Directory,
+    events: &Events,
+    seen: &Seen,
+    lives: &[LifeEvent<'_>],
+) -> Vec<Birth> {
     let aliases: FxHashMap<u32, &[ThreadKey]> = directory
         .aliases
         .iter()
@@ -163,6 +165,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
             event: row.event,
         };
         ended.remove(&child.0);
+        let kind = events.kind(row.event);
         let known = known.entry(child.0).or_insert(Known {
             first: row.time,
             last: None,
@@ -171,7 +174,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
         match known.last.and_then(|last| births.get_mut(last)) {
             Some(last)
                 if last.parent == *parent
-                    && !known.kinds.contains(&row.kind)
+                    && !known.kinds.contains(&kind)
                     && row.time - last.time <= SAME_FORK =>
             {
                 if last.sort == ForkSort::Unknown {
@@ -187,7 +190,7 @@ pub(super) fn births(directory: &Directory, seen: &Seen, lives: &[LifeEvent<'_>]
                 births.push(birth);
             }
         }
-        known.kinds.push(row.kind);
+        known.kinds.push(kind);
     }
     births.sort_by_key(|birth| birth.key);
     births

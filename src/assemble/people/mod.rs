@@ -80,7 +80,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
         || seen_keys(&merged.recorded, &merged.rows),
         || sorted_lives(&merged.recorded, &merged.rows.lives),
     );
-    let births = births(directory, &seen, &lives);
+    let births = births(directory, &merged.recorded.events, &seen, &lives);
     let mut entries: Vec<&ThreadEntry> = directory.threads.iter().collect();
     entries.sort_by_key(|entry| entry.key);
     let mut entries = entries.into_iter().peekable();

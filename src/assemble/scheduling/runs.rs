@@ -408,6 +408,12 @@ mod tests {
             from
         }
 
+        fn until(&self, _: &SwitchRow, _: Timestamp, _: &mut Sightings) -> Witnessed {
+            Witnessed::default()
+        }
+
+        fn see(&self, _: &SwitchRow, _: TimeSpan, _: &mut Sightings) {}
+
         fn after(&self, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
             Witnessed::default()
         }

@@ -97,15 +97,10 @@ pub(crate) trait Witness {
     fn prev_since(&self, row: &SwitchRow, from: Timestamp, seen: &mut Sightings) -> Timestamp;
 
     /// Returns the evidence about the time from a switch until `before`, from where on events were lost.
-    fn until(&self, last: &SwitchRow, before: Timestamp, seen: &mut Sightings) -> Witnessed {
-        let _ = (last, before, seen);
-        Witnessed::default()
-    }
+    fn until(&self, last: &SwitchRow, before: Timestamp, seen: &mut Sightings) -> Witnessed;
 
     /// Adds the threads that were seen in a span without switches, between two losses; `row` is the next switch.
-    fn see(&self, row: &SwitchRow, span: TimeSpan, seen: &mut Sightings) {
-        let _ = (row, span, seen);
-    }
+    fn see(&self, row: &SwitchRow, span: TimeSpan, seen: &mut Sightings);
 
     /// Returns the evidence about the time after the CPU's last switch.
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed;
@@ -126,6 +121,12 @@ impl Witness for NoWitness {
     fn prev_since(&self, _: &SwitchRow, from: Timestamp, _: &mut Sightings) -> Timestamp {
         from
     }
+
+    fn until(&self, _: &SwitchRow, _: Timestamp, _: &mut Sightings) -> Witnessed {
+        Witnessed::default()
+    }
+
+    fn see(&self, _: &SwitchRow, _: TimeSpan, _: &mut Sightings) {}
 
     fn after(&self, _: &SwitchRow, _: &mut Sightings) -> Witnessed {
         Witnessed::default()
@@ -296,9 +297,7 @@ impl<'a> CpuEvents<'a> {
             clock: *clock,
         })
     }
-}
 
-impl<'a> CpuEvents<'a> {
     /// Returns what the events after a switch show of the run that it began.
     fn seen_after(
         &self,

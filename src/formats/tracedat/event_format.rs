@@ -15,7 +15,6 @@
 //! `header_page` has the same grammar, without name and print fmt. This module does not parse the print fmt. Offsets
 //! are checked against each record: a field outside the record is read as absent.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use compact_str::CompactString;
@@ -398,7 +397,7 @@ struct Declaration<'a> {
     /// The type with all brackets, without the name.
     type_name: CompactString,
     /// The type without name and brackets.
-    base: Cow<'a, str>,
+    base: CompactString,
     /// The product of the numbers in brackets; `None` unless all of them are above 0.
     count: Option<u32>,
 }
@@ -406,56 +405,22 @@ struct Declaration<'a> {
 impl Declaration<'_> {
     fn parse(text: &str) -> Option<Declaration<'_>> {
         let text = text.trim();
-        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.' || c == '$';
-        if !text.contains(['[', ']']) {
-            // The name is the last word.
-            let end = text.trim_end_matches(|c| !is_word(c));
-            let start = end.trim_end_matches(is_word).len();
-            let name = end.get(start..).filter(|name| !name.is_empty())?;
-            let before = text.get(..start)?.trim_end();
-            let after = text.get(end.len()..)?.trim();
-            let mut type_name = CompactString::from(before);
-            type_name.push_str(after);
+        let name = name_in(text)?;
+        let mut type_name = CompactString::from(text.get(..name.start)?.trim_end());
+        type_name.push_str(text.get(name.end..)?.trim());
+        let name = text.get(name)?;
+        if !type_name.contains('[') {
             return Some(Declaration {
                 name,
-                base: match after {
-                    "" => before.into(),
-                    _ => type_name.to_string().into(),
-                },
+                base: type_name.clone(),
                 type_name,
                 count: None,
             });
         }
-        // The name is the last word outside brackets.
-        let mut depth = 0_i32;
-        let mut name = None;
-        let mut end = None;
-        for (at, c) in text.char_indices().rev() {
-            match c {
-                ']' => depth = depth.saturating_add(1),
-                '[' => depth = depth.saturating_sub(1),
-                _ if depth != 0 => continue,
-                _ => {}
-            }
-            let in_word = depth == 0 && is_word(c);
-            match end {
-                None if in_word => end = Some(at + c.len_utf8()),
-                Some(end) if !in_word => {
-                    name = Some(at + c.len_utf8()..end);
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let name = name.or(end.map(|end| 0..end))?;
-        let before = text.get(..name.start)?;
-        let after = text.get(name.end..)?;
-        let mut joined = CompactString::from(before.trim_end());
-        joined.push_str(after.trim());
-        let mut base = String::with_capacity(joined.len());
+        let mut base = CompactString::default();
         let mut count = Some(1_u32);
         let mut inside = None;
-        for c in joined.chars() {
+        for c in type_name.chars() {
             match (c, &mut inside) {
                 ('[', None) => inside = Some(String::new()),
                 (']', Some(number)) => {
@@ -468,12 +433,39 @@ impl Declaration<'_> {
             }
         }
         Some(Declaration {
-            name: text.get(name)?,
-            type_name: joined,
-            base: base.trim().to_owned().into(),
+            name,
+            base: base.trim().into(),
+            type_name,
             count,
         })
     }
+}
+
+/// Returns the place of a declaration's name: the last word outside brackets.
+fn name_in(text: &str) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$');
+    if !text.contains(['[', ']']) {
+        let end = text.trim_end_matches(|c| !is_word(c));
+        let start = end.trim_end_matches(is_word).len();
+        return (start < end.len()).then_some(start..end.len());
+    }
+    let mut depth = 0_i32;
+    let mut end = None;
+    for (at, c) in text.char_indices().rev() {
+        match c {
+            ']' => depth = depth.saturating_add(1),
+            '[' => depth = depth.saturating_sub(1),
+            _ if depth != 0 => continue,
+            _ => {}
+        }
+        let in_word = depth == 0 && is_word(c);
+        match end {
+            None if in_word => end = Some(at + c.len_utf8()),
+            Some(end) if !in_word => return Some(at + c.len_utf8()..end),
+            _ => {}
+        }
+    }
+    end.map(|end| 0..end)
 }
 
 /// Returns the size in bytes of a C or kernel type; `None` if the name is unknown.
