@@ -13,6 +13,7 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, Gio, GLib  # noqa: E402
 from Xlib import X, XK  # noqa: E402
 from Xlib.ext import xtest  # noqa: E402
+from x_title import title_of  # noqa: E402
 
 PATIENCE = 60.0
 # The role of a button has another name in later versions.
@@ -85,9 +86,7 @@ def private_environment(home):
 def x_window(x, words):
     """The visible window with `words` in its name, once there is one."""
     def find(window):
-        name = window.get_full_text_property(x.intern_atom("_NET_WM_NAME")) or window.get_wm_name() or ""
-        name = name.decode() if isinstance(name, bytes) else name
-        if words in name and window.get_attributes().map_state == X.IsViewable:
+        if words in title_of(x, window) and window.get_attributes().map_state == X.IsViewable:
             return window
         return next(filter(None, map(find, window.query_tree().children)), None)
 

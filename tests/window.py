@@ -21,6 +21,8 @@ from Xlib import X, XK, display
 from Xlib.ext import xtest
 from Xlib.protocol import event
 
+from x_title import title_of
+
 PATIENCE = 60.0
 
 
@@ -51,12 +53,8 @@ class Window:
         self.window.set_input_focus(X.RevertToParent, X.CurrentTime)
         x.sync()
 
-    def title_of(self, window):
-        name = window.get_full_text_property(self.x.intern_atom("_NET_WM_NAME")) or window.get_wm_name()
-        return name.decode() if isinstance(name, bytes) else name or ""
-
     def find(self, window):
-        if "Threadline" in self.title_of(window):
+        if "Threadline" in title_of(self.x, window):
             if window.get_full_property(self.x.intern_atom("XdndAware"), X.AnyPropertyType):
                 return window
         for child in window.query_tree().children:
@@ -66,7 +64,7 @@ class Window:
         return None
 
     def title(self):
-        return self.title_of(self.window)
+        return title_of(self.x, self.window)
 
     def picture(self):
         """A checksum of what is drawn, the status bar with its frame time left out."""
