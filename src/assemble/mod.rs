@@ -147,7 +147,10 @@ pub fn assemble(
         &recorded,
         &kinds,
         missing,
-        people.threads.len(),
+        scheduling::Threads {
+            count: people.threads.len(),
+            taken_over: &taken_over,
+        },
     );
     diagnostics.merge(scheduling.diagnostics);
     let people = with_ends(people, &scheduling.states);

@@ -923,6 +923,46 @@ fn states_in_the_export_of_a_cpu_are_those_of_the_recording() {
     }
 }
 
+/// Thread 94 of process 92 calls `execve`: its leader dies, and from then on the number 92 is its own.
+#[test]
+fn a_thread_that_takes_its_leaders_number_ends_without_a_lost_switch() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(1, "5.000100", (0, "R"), 94),
+        " t-94    [001] .....  5.000110: sys_enter: NR 59 (1, 2, 3, 0, 0, 0)\n".to_owned(),
+        switch(0, "5.000120", (0, "R"), 92),
+        " t-92    [000] .....  5.000130: sched_process_exit: comm=t pid=92 prio=120\n".to_owned(),
+        switch(0, "5.000140", (92, "Z"), 0),
+        " t-92    [001] .....  5.000200: sys_enter: NR 12 (0, 0, 0, 0, 0, 0)\n".to_owned(),
+        " t-92    [001] .....  5.000210: sched_process_exec: filename=/bin/t pid=92 old_pid=94\n"
+            .to_owned(),
+        switch(1, "5.000300", (92, "S"), 0),
+    ]
+    .concat();
+    let recorded = written(folder.path(), "exec.ftrace", &text);
+    let again = as_fxt(folder.path(), &recorded);
+    for file in [&recorded, &again] {
+        let runs = rows(&["table", "runs", file]);
+        let runs = runs.iter().filter(|run| run["cpu"] == "1");
+        let told = runs.map(|run| {
+            let (start, tid) = (number(run, "ts") / 1000, run["tid"].as_str());
+            (start, tid, run["dur"].as_str(), run["end_state"].as_str())
+        });
+        let expected = [
+            (5_000_100, "94", "100000", "X"),
+            (5_000_200, "92", "100000", "S"),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{file}");
+        let of_caller: Vec<_> = states_of(file, "94").into_iter().map(|it| it.2).collect();
+        assert_eq!(of_caller, ["running", "dead"], "{file}");
+        let of_leader: Vec<_> = states_of(file, "92").into_iter().map(|it| it.2).collect();
+        assert_eq!(of_leader, ["running", "zombie", "running", "sleeping"]);
+        let noted = rows(&["table", "diagnostics", file]);
+        assert!(noted.iter().all(|row| row["code"] != "switch_mismatch"));
+    }
+}
+
 #[test]
 fn a_pid_that_is_forked_twice_in_a_millisecond_has_two_lives() {
     let folder = tempfile::tempdir().unwrap();

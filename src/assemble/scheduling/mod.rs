@@ -8,7 +8,8 @@
 //! lasted at least until its thread's last event before those of others: it ends there, in an unknown state and
 //! unfinished. (In files that do not show who was on a CPU, such as FXT, it ends at the switch.) The thread that is taken
 //! off has run since the first of its events that directly precede the switch, without an event of another thread
-//! between them.
+//! between them. No switch is missing if the thread that ran took the other's number by `execve`: then its own number
+//! is dead.
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
@@ -30,6 +31,7 @@ use rayon::prelude::*;
 
 use super::cuts::CutEnd;
 use super::group::{Groups, Sorted, gather};
+use super::people::TakenOver;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
 use super::whereabouts::Missing;
@@ -42,6 +44,7 @@ use changes::{Change, To};
 use runs::{changes_of_runs, join_runs, lost_runs, runs_of_cpus};
 use states::{Facts, build_states};
 use whole::{whole_runs, whole_states};
+use witnesses::TakenNumbers;
 
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
@@ -76,14 +79,24 @@ struct Collected {
     sighted: Sorted<Change>,
 }
 
-/// Returns runs and states. `kinds` are the kinds of the events; `thread_count` is the trace's number of threads.
+/// The threads of a trace, as far as scheduling needs them.
+#[derive(Clone, Copy)]
+pub(crate) struct Threads<'a> {
+    /// Their number.
+    pub count: usize,
+    /// Those that took their leader's number.
+    pub taken_over: &'a [TakenOver],
+}
+
+/// Returns runs and states. `kinds` are the kinds of the events.
 pub(crate) fn schedule(
     rows: SchedulingRows,
     recorded: &Recorded,
     kinds: &Streaks<EventKind>,
     missing: Missing<'_>,
-    thread_count: usize,
+    threads: Threads<'_>,
 ) -> Scheduling {
+    let thread_count = threads.count;
     let losses = missing.losses;
     if !rows.whole.is_empty() {
         return Scheduling {
@@ -115,7 +128,8 @@ pub(crate) fn schedule(
     // A wakeup alone does not show what a thread does after it: if no switches were recorded, the state after it is
     // unknown.
     let has_switches = !switches.is_empty();
-    let mut cpus = runs_of_cpus(switches, recorded, kinds, losses);
+    let taken_numbers = TakenNumbers::new(threads.taken_over);
+    let mut cpus = runs_of_cpus(switches, recorded, kinds, losses, &taken_numbers);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);

@@ -11,7 +11,8 @@ use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::changes::{Change, SwitchRow, To};
 use super::witnesses::{
-    CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, Witness, Witnessed, lanes_of_cpus,
+    CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, TakenNumbers, Witness, Witnessed,
+    lanes_of_cpus,
 };
 use crate::base::streaks::Streaks;
 use crate::base::{Maybe, TimeSpan, Timestamp};
@@ -40,6 +41,7 @@ pub(super) fn runs_of_cpus(
     recorded: &Recorded,
     kinds: &Streaks<EventKind>,
     losses: &Losses,
+    taken_over: &TakenNumbers,
 ) -> Vec<CpuRuns> {
     let lanes = lanes_of_cpus(recorded);
     let calls = CallKinds::of(kinds);
@@ -56,6 +58,7 @@ pub(super) fn runs_of_cpus(
                 cursor: recorded.events.cursor(),
                 lanes: lanes.get(cpu as usize).unwrap_or(&no_lanes),
                 calls: &calls,
+                taken_over,
             };
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })
@@ -211,8 +214,13 @@ pub(crate) fn runs_of_cpu(
         });
         let since = since.or(seen.prev_since);
         if is_open {
-            let seen = witness.sees().then_some(seen);
-            all.end(row, seen);
+            let ran = all.runs.threads.last().map(|&thread| ThreadId(thread));
+            let ran = ran.zip(row.prev);
+            if ran.is_some_and(|(ran, prev)| witness.took_over(ran, prev)) {
+                all.end_number(since.unwrap_or(row.time));
+            } else {
+                all.end(row, witness.sees().then_some(seen));
+            }
         }
         if let Some(start) = since.filter(|&start| start < row.time)
             && (!is_open || seen.prev_since.is_some())
@@ -288,6 +296,14 @@ impl CpuRuns {
         }
     }
 
+    /// Ends the latest run at `time` (ns), because its thread went on under another number: this one is dead.
+    fn end_number(&mut self, time: i64) {
+        self.lose(time, To::new(ThreadState::Dead, None));
+        if let Some(state) = self.runs.end_states.last_mut() {
+            *state = ThreadState::Dead;
+        }
+    }
+
     /// Ends the latest run, whose switch off the CPU is missing, at the last time at which its thread was seen to run.
     fn leave_unseen(&mut self, seen: Witnessed) {
         let Some(&start) = self.runs.starts.last() else {
@@ -315,7 +331,7 @@ impl CpuRuns {
         (self.lost).extend(last.map(|(thread, time)| CutEnd { thread, time }));
     }
 
-    /// Ends the latest run at `time` (ns): from then on it is unknown which thread runs. Its thread changes to `to`.
+    /// Ends the latest run at `time` (ns). Its thread changes to `to`.
     fn lose(&mut self, time: i64, to: To) {
         let runs = &mut self.runs;
         let Some(last) = runs.ends.len().checked_sub(1) else {

@@ -2,12 +2,14 @@
 
 use std::ops::Range;
 
+use super::super::people::TakenOver;
 use super::super::recorded::Recorded;
 use super::changes::SwitchRow;
 use crate::base::streaks::Streaks;
 use crate::base::{TimeSpan, Timestamp, order};
 use crate::event::{EventKind, KindId, LaneClock, Role};
 use crate::trace::{EventCursor, EventId, ThreadId};
+use rustc_hash::FxHashSet;
 
 /// Evidence from the events between two switches of a CPU, if a switch is missing between them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +106,11 @@ pub(crate) trait Witness {
 
     /// Returns the evidence about the time after the CPU's last switch.
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed;
+
+    /// Returns whether `ran` went on under the number of `thread`, without a switch between them.
+    fn took_over(&self, _ran: ThreadId, _thread: ThreadId) -> bool {
+        false
+    }
 }
 
 /// A witness without information.
@@ -141,6 +148,19 @@ pub(crate) struct CpuEvents<'a> {
     pub lanes: &'a LanesOfCpu,
     /// The kinds of system calls.
     pub calls: &'a CallKinds,
+    /// The threads that took the number of another by `execve`.
+    pub taken_over: &'a TakenNumbers,
+}
+
+/// The pairs of a thread that called `execve` and the leader of its process, whose number it has since.
+#[derive(Default)]
+pub(crate) struct TakenNumbers(FxHashSet<(ThreadId, ThreadId)>);
+
+impl TakenNumbers {
+    pub(crate) fn new(taken_over: &[TakenOver]) -> TakenNumbers {
+        let pairs = taken_over.iter().map(|it| (it.caller, it.leader));
+        TakenNumbers(pairs.collect())
+    }
 }
 
 /// Which kinds of events are begins and ends of system calls.
@@ -433,5 +453,9 @@ impl Witness for CpuEvents<'_> {
 
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         self.seen_after(last, self.between(Some(last), None), seen)
+    }
+
+    fn took_over(&self, ran: ThreadId, thread: ThreadId) -> bool {
+        self.taken_over.0.contains(&(ran, thread))
     }
 }
