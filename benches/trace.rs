@@ -22,8 +22,8 @@ use threadline::base::{Job, Nanos, StringId, TimeSpan};
 use threadline::event::SliceKind;
 use threadline::event::family::Family;
 use threadline::event::{
-    AsyncMark, AsyncOp, AsyncScope, Complete, Directory, EventKind, KindId, Label, Lane,
-    LaneColumns, Mark, MarkOp, PartColumns, Role, ThreadKey, TraceInfo,
+    AsyncMark, AsyncOp, AsyncScope, Complete, Directory, EventKind, KindId, KindOrigin, Label,
+    Lane, LaneColumns, Mark, MarkOp, PartColumns, Role, ThreadKey, TraceInfo,
 };
 use threadline::formats::ReportOptions;
 use threadline::load::{LoadedTrace, Reading, open, open_head};
@@ -280,7 +280,7 @@ fn hard_cases(bencher: Bencher, (hard, count): (Hard, u32)) {
         name: StringId::EMPTY,
         category: StringId::EMPTY,
         role: Role::Consumed,
-        is_probe: false,
+        origin: KindOrigin::Recorder,
     });
     bencher
         .counter(ItemsCount::new(count))

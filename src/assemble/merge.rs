@@ -239,7 +239,7 @@ fn moved(kind: &EventKind, strings: &StringMap) -> EventKind {
         name: strings.get(kind.name),
         category: strings.get(kind.category),
         role: kind.role,
-        is_probe: kind.is_probe,
+        origin: kind.origin,
     }
 }
 

@@ -3,6 +3,7 @@
 //! A key identifies a thread or process as the file does, and the file may reuse the key; `assemble::people` turns
 //! keys into ids of a `Trace`, each of which belongs to only one thread or process.
 
+use super::kernel::ProbeGroup;
 use super::syscalls::Abi;
 use crate::base::maybe::Sparse;
 use crate::base::numbered::Named;
@@ -88,8 +89,34 @@ pub struct EventKind {
     pub category: StringId,
     /// How events of this kind are drawn.
     pub role: Role,
-    /// Whether the events come from a probe that a user defined (kprobe, uprobe, eprobe).
-    pub is_probe: bool,
+    /// What defines the kind.
+    pub origin: KindOrigin,
+}
+
+/// What defines a kind of event.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum KindOrigin {
+    /// The recorder.
+    #[default]
+    Recorder,
+    /// A probe that a user defined (kprobe, uprobe, eprobe).
+    Probe,
+    /// A mark in the text that a program wrote with ftrace: the kind has the mark's name, and its events were recorded as
+    /// `ftrace:print`.
+    Mark,
+}
+
+impl KindOrigin {
+    /// The category of kinds with this origin.
+    pub(crate) const MARK_CATEGORY: &'static str = "atrace";
+
+    /// Returns the origin of a kind of a recorder in the system `system`.
+    pub(crate) fn of_system(system: &[u8]) -> KindOrigin {
+        match ProbeGroup::of(system) {
+            Some(_) => KindOrigin::Probe,
+            None => KindOrigin::Recorder,
+        }
+    }
 }
 
 impl Follows for EventKind {

@@ -36,7 +36,7 @@ pub use field_ref::{ExactTexts, FieldRef, ValueRef};
 pub(crate) use field_role::{FieldRole, InstantScope};
 pub use field_sink::{FieldSink, FieldView, NumberValue};
 pub use flow_kind::FlowKind;
-pub use keys::{Directory, EventKind, ForkSort, KindId, Role, ThreadKey};
+pub use keys::{Directory, EventKind, ForkSort, KindId, KindOrigin, Role, ThreadKey};
 pub(crate) use keys::{ProcessEntry, ProcessKey, RecordedImage, RecordedLife, ThreadEntry};
 pub use lane::{LaneClock, LaneColumns, PartColumns};
 pub(crate) use part::{Coarse, CpuLoss, DensitySample, FirstDay, Part};

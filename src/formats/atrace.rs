@@ -15,9 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::event::family::Family;
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Sample,
-    Series, SeriesScope, SliceKind, ThreadKey,
+    AsyncMark, AsyncOp, AsyncScope, KindId, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Role,
+    Sample, Series, SeriesScope, SliceKind, ThreadKey,
 };
+use crate::formats::text_kinds::Kinds;
 
 /// Maximum length of a name; longer names are cut.
 const MOST_NAME: usize = 256;
@@ -153,6 +154,16 @@ pub(crate) fn process_of(text: &[u8]) -> Option<ThreadKey> {
 /// Parses a whole decimal number, which may be negative.
 fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok()
+}
+
+/// Returns the kind of a mark's event if it has the name that the program gave it, not that of the recorded event.
+pub(crate) fn named_kind(mark: &Atrace<'_>, kinds: &Kinds) -> Option<KindId> {
+    match mark {
+        Atrace::Instant(name) | Atrace::TrackInstant(_, _, name) if name.is_empty() => None,
+        Atrace::Instant(name) => Some(kinds.intern_mark(cut(name), Role::Instant)),
+        Atrace::TrackInstant(_, _, name) => Some(kinds.intern_mark(cut(name), Role::Consumed)),
+        _ => None,
+    }
 }
 
 /// Adds the rows of `mark`, which is event `event` of the part, to the part's columns. `labels` and `series` map the

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::base::by_string::ByString;
 use crate::base::{StringId, Strings};
-use crate::event::{EventKind, KindId, Role};
+use crate::event::{EventKind, KindId, KindOrigin, Role};
 
 /// The shared table: one kind for each class, category and name. The format defines the classes.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct KindKey<'a, C> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KindTraits {
     pub(crate) role: Role,
-    pub(crate) is_probe: bool,
+    pub(crate) origin: KindOrigin,
 }
 
 /// Category and name of a kind.
@@ -57,39 +57,33 @@ impl<C: Copy + Eq + Hash> Inner<C> {
             name,
             category,
             role: traits.role,
-            is_probe: traits.is_probe,
+            origin: traits.origin,
         });
         id
     }
 }
 
-/// A kind that a format defines for every file.
-pub(crate) struct OwnKind {
-    pub category: &'static str,
-    pub name: &'static str,
-    pub role: Role,
+/// A kind that is there before the parts are read.
+pub(crate) struct OwnKind<'a> {
+    pub category: &'a str,
+    pub name: &'a str,
+    pub traits: KindTraits,
 }
 
 impl<C: Copy + Eq + Hash> KindTable<C> {
     /// Returns a table whose first kinds are these. [`intern`](Self::intern) never returns
     /// one of them.
     #[must_use]
-    pub(crate) fn starting_with(own: impl IntoIterator<Item = OwnKind>) -> Self {
+    pub(crate) fn starting_with<'a>(own: impl IntoIterator<Item = OwnKind<'a>>) -> Self {
         let mut inner = Inner {
             strings: Strings::default(),
             kinds: Vec::new(),
             by_name: ByString::default(),
         };
-        for OwnKind {
-            category,
-            name,
-            role,
-        } in own
-        {
-            let category = inner.strings.intern_text(category);
-            let name = inner.strings.intern_text(name);
-            let is_probe = false;
-            inner.push(category, name, KindTraits { role, is_probe });
+        for of in own {
+            let category = inner.strings.intern_text(of.category);
+            let name = inner.strings.intern_text(of.name);
+            inner.push(category, name, of.traits);
         }
         KindTable {
             inner: Mutex::new(inner),
@@ -117,6 +111,13 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         let id = inner.push(category, name, describe());
         inner.by_name.set(name, class, id);
         id
+    }
+
+    /// Returns what defines a kind; `None` if the kind does not exist.
+    #[must_use]
+    pub(crate) fn origin(&self, kind: KindId) -> Option<KindOrigin> {
+        let kinds = &self.inner().kinds;
+        kinds.get(kind.index()).map(|kind| kind.origin)
     }
 
     /// Returns category and name of a kind; both empty if the kind does not exist.

@@ -2,8 +2,8 @@
 //! is not known.
 
 use super::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
-use crate::event::kernel::{ProbeGroup, UNKNOWN_SYSTEM};
-use crate::event::{KindId, Role};
+use crate::event::kernel::UNKNOWN_SYSTEM;
+use crate::event::{KindId, KindOrigin, Role};
 use crate::trace::Trace;
 
 /// The table of kinds, shared by all parts.
@@ -14,7 +14,10 @@ impl Default for Kinds {
         Kinds::starting_with([OwnKind {
             category: UNKNOWN_SYSTEM,
             name: "other",
-            role: Role::Instant,
+            traits: KindTraits {
+                role: Role::Instant,
+                origin: KindOrigin::Recorder,
+            },
         }])
     }
 }
@@ -26,7 +29,10 @@ impl Kinds {
         for kind in trace.kinds.iter().skip(known) {
             let category = trace.strings.text(kind.category);
             let name = trace.strings.bytes(kind.name);
-            let _added_in_order = self.intern(&category, name, kind.role);
+            let _added_in_order = match kind.origin {
+                KindOrigin::Mark => self.intern_mark(name, kind.role),
+                _ => self.intern(&category, name, kind.role),
+            };
         }
     }
 
@@ -40,8 +46,20 @@ impl Kinds {
         };
         self.find_or_add(key, || KindTraits {
             role,
-            is_probe: ProbeGroup::of(category.as_bytes()).is_some(),
+            origin: KindOrigin::of_system(category.as_bytes()),
         })
+    }
+
+    /// Returns the kind of the marks with this name, and adds it if it is new.
+    #[must_use]
+    pub(crate) fn intern_mark(&self, name: &[u8], role: Role) -> KindId {
+        let key = KindKey {
+            class: role,
+            category: KindOrigin::MARK_CATEGORY.as_bytes(),
+            name,
+        };
+        let origin = KindOrigin::Mark;
+        self.find_or_add(key, || KindTraits { role, origin })
     }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Item;
 use super::details::describe;
 use crate::base::{Cancelled, Job};
-use crate::event::{EventDetail, KindId, SliceKind};
+use crate::event::{EventDetail, KindId, KindOrigin, SliceKind};
 use crate::formats::Events;
 use crate::probes::readable::is_text_group;
 use crate::probes::{ProbeDefinition, ProbeSet, ProbeSort};
@@ -201,7 +201,7 @@ pub fn table(
         let (group, event) = (trace.text(entry.category), trace.text(entry.name));
         let count = of_kinds.get(kind.index()).map_or(0, |of| of.count);
         let at = rows.at(&group, &event).or_else(|| {
-            let is_probe = best_pairs.contains_key(&kind) || entry.is_probe;
+            let is_probe = best_pairs.contains_key(&kind) || entry.origin == KindOrigin::Probe;
             (is_probe && count > 0).then(|| rows.add(&group, &event))
         });
         if let Some(row) = at.and_then(|at| rows.all.get_mut(at)) {

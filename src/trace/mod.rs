@@ -53,7 +53,7 @@ pub use tracks::{Track, TrackId, TrackKind};
 
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, StringId, Strings, TimeSpan, Timestamp};
-use crate::event::{EventKind, Gap, KindId, TraceInfo};
+use crate::event::{EventKind, Gap, KindId, KindOrigin, TraceInfo};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -113,6 +113,18 @@ impl Trace {
     #[must_use]
     pub fn text(&self, id: StringId) -> Cow<'_, str> {
         self.strings.text(id)
+    }
+
+    /// Returns system and name of the event that was recorded for events of a kind.
+    #[must_use]
+    pub(crate) fn recorded_as(&self, kind: &EventKind) -> (&[u8], &[u8]) {
+        match kind.origin {
+            KindOrigin::Mark => (b"ftrace", b"print"),
+            _ => (
+                self.strings.bytes(kind.category),
+                self.strings.bytes(kind.name),
+            ),
+        }
     }
 
     /// Returns the environment of a process as `NAME=value` strings, sorted: the variables that the file contains.

@@ -7,8 +7,8 @@ use threadline::event::family::Family;
 use threadline::event::kernel;
 use threadline::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowKind, FlowMark, FlowOp, ForkSort,
-    KindId, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role, SliceKind,
-    Switch, SwitchContent, ThreadKey, ThreadState, TraceInfo, Wakeup, WakeupSort,
+    KindId, KindOrigin, Label, Lane, LaneColumns, Life, LifeRow, Mark, MarkOp, PartColumns, Role,
+    SliceKind, Switch, SwitchContent, ThreadKey, ThreadState, TraceInfo, Wakeup, WakeupSort,
 };
 use threadline::index::Index;
 use threadline::trace::{SliceId, StateId, ThreadId, Trace, TrackKind};
@@ -125,7 +125,7 @@ fn made(stories: Vec<Story>) -> Trace {
             name,
             category: StringId::EMPTY,
             role,
-            is_probe: false,
+            origin: KindOrigin::Recorder,
         });
     }
     let lanes: Vec<Lane> = (0..stories.len() as u32)

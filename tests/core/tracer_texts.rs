@@ -1,6 +1,7 @@
 //! Texts of tracers in forms that are met less often, written by hand, through the whole program.
 
 use crate::files::Files;
+use crate::program::{self, case, stdout};
 
 /// Cells of a table's rows, as one line each.
 fn rows(files: &Files, table: &str, names: &[&str], cells: &[&str]) -> Vec<String> {
@@ -128,6 +129,35 @@ fn raw_flags_are_told_from_the_counter_that_is_glued_to_them() {
     assert_eq!(files.text(&["report", "-R", "a.txt"]).lines().count(), 4);
     let second = files.text(&["report", "-R", "a.txt", "--from", "@4631252923878"]);
     assert!(second.contains("-0x2d"), "{second}");
+}
+
+#[test]
+fn points_of_programs_have_one_name_in_trace_dat_and_text() {
+    let recorded = case("tracedat/named-marks.dat.zst");
+    let folder = tempfile::tempdir().unwrap();
+    let text = folder.path().join("report.txt");
+    std::fs::write(&text, stdout(&["report", &recorded])).unwrap();
+    let text = text.to_string_lossy().into_owned();
+    for file in [&recorded, &text] {
+        let instants = program::rows(&["table", "instants", file]);
+        let told = instants.iter().map(|row| (&*row["name"], &*row["track"]));
+        let expected = [
+            ("hello", "app"),
+            ("there", "trk"),
+            ("print", "app"),
+            ("hello", "app"),
+            ("print", "app"),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected, "{file}");
+        // What was recorded is print: a filter on events finds all of them, and Perfetto gets what it knows.
+        let prints = stdout(&["report", "-F", "print", file]);
+        assert_eq!(prints.matches(" print: ").count(), 7, "{file}");
+        let out = folder.path().join("out.pftrace");
+        let out = out.to_str().unwrap();
+        let _written = stdout(&["export", file, "-o", out, "--force"]);
+        let bytes = std::fs::read(out).unwrap();
+        assert_eq!(memchr::memmem::find_iter(&bytes, "I|10|hello").count(), 2);
+    }
 }
 
 #[test]

@@ -223,7 +223,7 @@ impl<'a> Joined<'a> {
                     name: string(kind.name),
                     category: string(kind.category),
                     role: kind.role,
-                    is_probe: kind.is_probe,
+                    origin: kind.origin,
                 };
                 let count = alike.entry(kind).or_default();
                 *count += 1;

@@ -388,10 +388,13 @@ fn wrong(text: &str, error: FilterError) -> CliError {
 /// Returns the kinds of events of a loaded trace.
 fn kinds_of<'a>(trace: &'a Trace, reader: &'a dyn Events) -> Vec<KindFields<'a>> {
     let kinds = trace.kinds.iter().zip(0..);
-    let kinds = kinds.map(|(kind, index)| KindFields {
-        system: trace.strings.bytes(kind.category),
-        name: trace.strings.bytes(kind.name),
-        fields: reader.field_names(crate::event::KindId(index)),
+    let kinds = kinds.map(|(kind, index)| {
+        let (system, name) = trace.recorded_as(&kind);
+        KindFields {
+            system,
+            name,
+            fields: reader.field_names(crate::event::KindId(index)),
+        }
     });
     kinds.collect()
 }

@@ -14,7 +14,7 @@ use super::proto::{FieldNumber, Message};
 use super::sources::{KernelSources, Machine};
 use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::event::{EventKind, FieldRef, FieldRole, KindId, Role, ValueRef};
+use crate::event::{EventKind, FieldRef, FieldRole, KindId, KindOrigin, Role, ValueRef};
 use crate::formats::Events;
 use crate::query::selection::Chosen;
 use crate::trace::{EventId, Trace};
@@ -359,7 +359,7 @@ impl<'a> MachinePlans<'a> {
                     .is_none_or(|other| is_recorded(&other));
                 // Without names, trace_processor would call each system call by its number.
                 let has_names = names == CallNames::Known || !event_type.is_call_by_number();
-                is_whole && has_names && !kind.is_probe
+                is_whole && has_names && kind.origin != KindOrigin::Probe
             });
             let form = form_of(trace, typed, events, kernel.reader, next);
             if let EventForm::Described(_) = form {
@@ -379,8 +379,8 @@ impl<'a> MachinePlans<'a> {
 
 /// Returns the message that Perfetto has for a kind.
 fn type_of(trace: &Trace, kind: &EventKind) -> Option<&'static EventType> {
-    let text = |id| exact_text(trace.strings.bytes(id));
-    event_type(&text(kind.category), &text(kind.name))
+    let (system, name) = trace.recorded_as(kind);
+    event_type(&exact_text(system), &exact_text(name))
 }
 
 fn form_of<'a>(

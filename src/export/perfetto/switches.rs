@@ -207,8 +207,8 @@ pub(super) fn is_extra(context: &Context<'_>, id: EventId) -> bool {
 }
 
 fn possibly_derived(trace: &Trace, kind: &EventKind) -> bool {
-    let text = |id| exact_text(trace.strings.bytes(id));
-    let found = event_type(&text(kind.category), &text(kind.name));
+    let (system, name) = trace.recorded_as(kind);
+    let found = event_type(&exact_text(system), &exact_text(name));
     found.is_some_and(|found| found.derives != Derives::Nothing)
 }
 

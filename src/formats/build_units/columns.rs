@@ -5,8 +5,8 @@ use super::{Build, Counter, Moment, UNBLOCKS, Unit};
 use crate::base::{Cancelled, Job, StringId, Strings, Timestamp};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Directory, EventKind, FlowBound, FlowJoin, FlowKind, FlowMark,
-    FlowOp, ForkSort, KindId, LaneColumns, ProcessEntry, ProcessKey, RecordedImage, RecordedLife,
-    Role, Sample, Series, SeriesScope, SliceKind, ThreadEntry, ThreadKey,
+    FlowOp, ForkSort, KindId, KindOrigin, LaneColumns, ProcessEntry, ProcessKey, RecordedImage,
+    RecordedLife, Role, Sample, Series, SeriesScope, SliceKind, ThreadEntry, ThreadKey,
 };
 
 /// Columns of builds, and the directory for the numbers in them.
@@ -330,7 +330,7 @@ impl Writer {
             name: strings.intern_text(name),
             category,
             role: Role::Consumed,
-            is_probe: false,
+            origin: KindOrigin::Recorder,
         });
         self.directory.kinds = kinds.collect();
         Written {

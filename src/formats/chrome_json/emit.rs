@@ -17,12 +17,11 @@ use super::walk::{Border, Form, Found, Walk};
 use crate::base::strings::exact_bytes;
 use crate::base::{Job, Location, ReadError, Severity, StringId};
 use crate::event::family::Family;
-use crate::event::kernel::ProbeGroup;
 use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
-    AsyncOp, Complete, CpuLoss, EventKind, FlowOp, KindId, Label, LaneColumns, Mark, MarkOp, Role,
-    SliceKind, ThreadKey, Ties, UNSEEN_END,
+    AsyncOp, Complete, CpuLoss, EventKind, FlowOp, KindId, KindOrigin, Label, LaneColumns, Mark,
+    MarkOp, Role, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
 const CHECK_BYTES: usize = 1 << 20;
@@ -474,7 +473,7 @@ impl<'f> Emitter<'f> {
             name,
             category,
             role,
-            is_probe: ProbeGroup::of(columns.strings.bytes(category)).is_some(),
+            origin: KindOrigin::of_system(columns.strings.bytes(category)),
         });
         self.names.set(name, category, known.with_kind(role, kind));
         (known.label, kind)

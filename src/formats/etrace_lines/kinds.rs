@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::Strings;
-use crate::event::{EventKind, KindId, Role};
+use crate::event::{EventKind, KindId, KindOrigin, Role};
 
 use super::sorts::{Slot, Sort};
 
@@ -66,7 +66,7 @@ impl Kinds {
                 name: strings.intern_text(sort.name()),
                 category: strings.intern_text(sort.category()),
                 role: sort.role(),
-                is_probe: false,
+                origin: KindOrigin::Recorder,
             });
         }
         let lone = strings.intern_text("etrace");
@@ -75,7 +75,7 @@ impl Kinds {
                 name: strings.intern_text(slot.tag()),
                 category: lone,
                 role: Role::Instant,
-                is_probe: false,
+                origin: KindOrigin::Recorder,
             });
         }
         let unknown = self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +84,7 @@ impl Kinds {
                 name: strings.intern(tag),
                 category: lone,
                 role: Role::Instant,
-                is_probe: false,
+                origin: KindOrigin::Recorder,
             });
         }
         kinds

@@ -2,7 +2,7 @@
 //! own; records drawn from typed rows (begins and ends of slices, counters, flows ...) share one kind per name. Records
 //! without names have the kind of their record type; these kinds come first.
 
-use crate::event::{KindId, Role};
+use crate::event::{KindId, KindOrigin, Role};
 use crate::formats::kind_table::{KindKey, KindTable, KindTraits, OwnKind};
 
 /// The record types that are events. The number is that of the type's own kind; for event records it is also the event
@@ -91,6 +91,13 @@ impl Sort {
         }
     }
 
+    fn traits(self) -> KindTraits {
+        KindTraits {
+            role: self.role(),
+            origin: KindOrigin::Recorder,
+        }
+    }
+
     fn role(self) -> Role {
         match self {
             Sort::Instant | Sort::Module | Sort::Mapping | Sort::Backtrace => Role::Instant,
@@ -113,7 +120,7 @@ impl Default for Kinds {
         Kinds::starting_with(SORTS.map(|(sort, category, name)| OwnKind {
             category,
             name,
-            role: sort.role(),
+            traits: sort.traits(),
         }))
     }
 }
@@ -127,10 +134,7 @@ impl Kinds {
             category,
             name,
         };
-        self.find_or_add(key, || KindTraits {
-            role: sort.role(),
-            is_probe: false,
-        })
+        self.find_or_add(key, || sort.traits())
     }
 }
 

@@ -8,10 +8,9 @@ use crate::base::{
     Big, ByteOrder, Cancelled, Diagnostics, Endian, Job, Little, Location, Problem, ReadError,
     Severity, Timestamp,
 };
-use crate::event::kernel::ProbeGroup;
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, Fact, Lane, LaneColumns, Need, Part, TraceInfo,
+    Coarse, DecodedEvent, Directory, Fact, KindOrigin, Lane, LaneColumns, Need, Part, TraceInfo,
 };
 use crate::formats::events::FieldReader;
 use crate::formats::kind_table::ListedKinds;
@@ -246,7 +245,7 @@ impl FxtReader {
         let ListedKinds { mut kinds, strings } = self.kinds.list();
         if scan.tables.is_own() {
             for kind in &mut kinds {
-                kind.is_probe = ProbeGroup::of(strings.bytes(kind.category)).is_some();
+                kind.origin = KindOrigin::of_system(strings.bytes(kind.category));
             }
         }
         let mut directory = Directory {

@@ -18,19 +18,20 @@ use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
 use super::with_etrace::print_texts;
-use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError, Strings};
-use crate::event::kernel::ProbeGroup;
+use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, EventDetail, EventKind, FieldSink, KindId, Lane, LaneClock,
+    Coarse, DecodedEvent, Directory, EventDetail, FieldSink, KindId, KindOrigin, Lane, LaneClock,
     Need, Part, PartColumns, Role, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
 use crate::formats::format::Input;
+use crate::formats::kind_table::{KindTraits, ListedKinds, OwnKind};
 use crate::formats::report::Report;
 use crate::formats::stream::{
     self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,
 };
+use crate::formats::text_kinds::Kinds;
 use crate::trace::Trace;
 
 /// Approximate size of the pages of one part, in bytes.
@@ -41,6 +42,8 @@ pub(crate) struct TraceDat {
     file: Arc<TraceFile>,
     report: OnceLock<TraceReport>,
     recipes: Recipes,
+    /// The kinds of the file's formats, and those of marks with a name of their own.
+    kinds: Kinds,
     info: TraceInfo,
     lanes: Vec<Lane>,
     /// The CPU of each lane.
@@ -52,6 +55,40 @@ pub(crate) struct TraceDat {
     prints: PrintTexts,
     /// The lines of etrace among them, set after all parts were read.
     lines: OnceLock<Lines>,
+}
+
+/// Returns the kinds of a file's formats, of events without a format, and of the texts that are marks.
+fn kinds_of(file: &TraceFile, recipes: &Recipes) -> Kinds {
+    let formats = &file.metadata.formats;
+    let of_formats = formats.iter().enumerate().map(|(kind, format)| OwnKind {
+        category: &format.system,
+        name: &format.name,
+        traits: KindTraits {
+            role: role_of(format, recipes.of(kind)),
+            origin: match format.has_probe_field() {
+                true => KindOrigin::Probe,
+                false => KindOrigin::of_system(format.system.as_bytes()),
+            },
+        },
+    });
+    let recorded = |role| KindTraits {
+        role,
+        origin: KindOrigin::Recorder,
+    };
+    let unknown = OwnKind {
+        category: "",
+        name: "unknown event",
+        traits: recorded(Role::Instant),
+    };
+    let of_marks = recipes.prints().iter().map(|print| {
+        let format = formats.get(print.index());
+        OwnKind {
+            category: format.map_or("", |format| &format.system),
+            name: format.map_or("", |format| &format.name),
+            traits: recorded(Role::Consumed),
+        }
+    });
+    Kinds::starting_with(of_formats.chain([unknown]).chain(of_marks))
 }
 
 /// The pages of a part.
@@ -90,8 +127,10 @@ impl TraceDat {
     /// Creates the reader of an opened file.
     #[must_use]
     pub fn new(file: Arc<TraceFile>) -> TraceDat {
+        let recipes = Recipes::new(&file, abi_of(&file));
         let mut reader = TraceDat {
-            recipes: Recipes::new(&file, abi_of(&file)),
+            kinds: kinds_of(&file, &recipes),
+            recipes,
             info: info_of(&file),
             lanes: Vec::new(),
             sources: Vec::new(),
@@ -236,7 +275,8 @@ impl TraceDat {
             cpu: data.cpu,
             clock,
         };
-        let pass = PartPass::new(&self.file, &self.recipes, &decoder, clock).for_texts(self.prints);
+        let pass = PartPass::new(&self.file, &self.recipes, &self.kinds, &decoder, clock);
+        let pass = pass.for_texts(self.prints);
         let pages = PartPages::new(&self.file, CpuPages { buffer, data }, pass);
         let PartRead { mut columns, lines } = pages.read::<E>(range, job)?;
         let events = &mut columns.events;
@@ -254,34 +294,7 @@ impl TraceDat {
     /// Returns the kinds of events and the threads that the columns refer to by number.
     #[must_use]
     pub(crate) fn directory(&self) -> Directory {
-        let mut strings = Strings::default();
-        let formats = &self.file.metadata.formats;
-        let mut kinds: Vec<EventKind> = formats
-            .iter()
-            .enumerate()
-            .map(|(kind, format)| EventKind {
-                name: strings.intern_text(&format.name),
-                category: strings.intern_text(&format.system),
-                role: role_of(format, self.recipes.of(kind)),
-                is_probe: ProbeGroup::of(format.system.as_bytes()).is_some()
-                    || format.has_probe_field(),
-            })
-            .collect();
-        kinds.push(EventKind {
-            name: strings.intern_text("unknown event"),
-            category: strings.intern_text(""),
-            role: Role::Instant,
-            is_probe: false,
-        });
-        for &print in self.recipes.prints() {
-            let format = formats.get(print.index());
-            kinds.push(EventKind {
-                name: strings.intern_text(format.map_or("", |format| &format.name)),
-                category: strings.intern_text(format.map_or("", |format| &format.system)),
-                role: Role::Consumed,
-                is_probe: false,
-            });
-        }
+        let ListedKinds { kinds, mut strings } = self.kinds.list();
         let names = self.file.metadata.cmdlines.iter();
         let names = names.filter(|(pid, name)| *pid > 0 && *name != b"<...>");
         // Not all recorders list the idle thread.
@@ -400,7 +413,8 @@ impl IndependentParts for TraceDat {
         Ok(gathered)
     }
 
-    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
+    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+        self.kinds.take_from(trace);
         match self.prints {
             PrintTexts::Marks => Ok(()),
             // The lines are found while the parts are read.
@@ -455,14 +469,23 @@ impl Events for TraceDat {
     }
 
     fn field_names(&self, kind: KindId) -> Option<Vec<&str>> {
-        let own = self.file.metadata.formats.len() + 1 + self.recipes.prints().len();
-        if kind.index() >= own {
-            // The event is a line of etrace.
-            return None;
-        }
+        let formats = &self.file.metadata.formats;
+        let prints = self.recipes.prints();
         // An event without a format has no fields.
-        let fields = self.file.metadata.formats.get(kind.index());
-        let fields = fields.map_or(&[][..], |format| &format.fields);
+        let format = match kind.index().checked_sub(formats.len()) {
+            None => formats.get(kind.index()),
+            Some(0) => None,
+            Some(of_marks) if of_marks <= prints.len() => {
+                let print = prints.get(of_marks - 1);
+                print.and_then(|print| formats.get(print.index()))
+            }
+            Some(_) if self.kinds.origin(kind) == Some(KindOrigin::Mark) => {
+                formats.iter().find(|format| format.name == "print")
+            }
+            // The event is a line of etrace.
+            Some(_) => return None,
+        };
+        let fields = format.map_or(&[][..], |format| &format.fields);
         Some(fields.iter().map(|field| field.name.as_str()).collect())
     }
 
@@ -481,7 +504,9 @@ impl Events for TraceDat {
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.file.memory_bytes() + self.lines.get().map_or(0, Lines::memory_bytes)
+        self.file.memory_bytes()
+            + self.kinds.memory_bytes()
+            + self.lines.get().map_or(0, Lines::memory_bytes)
     }
 }
 

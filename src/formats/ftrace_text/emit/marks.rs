@@ -419,15 +419,14 @@ impl<'a> Emitter<'a> {
         let text = behind_function(text);
         let mark = atrace::atrace(text);
         let event_name: &[u8] = if is_wrapped { name } else { b"print" };
-        let kind = match mark {
-            None => self.kind_by_name(event_name).kind,
-            // An instant has the name that the program gave it.
-            Some(Atrace::Instant(name)) => self.kinds.intern("atrace", name, Role::Instant),
-            Some(Atrace::TrackInstant(_, _, name)) => {
-                self.kinds.intern("atrace", name, Role::Consumed)
-            }
-            Some(_) => self.kinds.intern("ftrace", event_name, Role::Consumed),
+        let named = match &mark {
+            Some(mark) if event_name == b"print" => atrace::named_kind(mark, &self.kinds),
+            _ => None,
         };
+        let kind = named.unwrap_or_else(|| match mark {
+            None | Some(Atrace::Instant(_)) => self.kind_by_name(event_name).kind,
+            Some(_) => self.kinds.intern("ftrace", event_name, Role::Consumed),
+        });
         self.push(now, time, place, kind);
         let Some(mark) = mark else { return };
         if let Some(lane) = self.lanes.get_mut(now.lane) {

@@ -6,7 +6,7 @@ use crate::event::family::Family;
 use crate::event::kernel::NUMBER_ZERO;
 use crate::event::syscalls;
 use crate::event::{CallDepth, KindId, Label, Mark, MarkOp, Measured, Stated};
-use crate::formats::atrace;
+use crate::formats::atrace::{self, Atrace, atrace};
 use crate::formats::open_calls::Caller;
 use crate::formats::tracedat::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, hash_text};
 
@@ -203,6 +203,7 @@ impl PartPass<'_> {
         payload: &[u8],
     ) -> Option<()> {
         let file = self.file;
+        let is_print = matches!(text, PrintText::Inline(_));
         let mut made = Vec::new();
         let text: &[u8] = match text {
             PrintText::Inline(offset) => {
@@ -237,9 +238,16 @@ impl PartPass<'_> {
             }
         };
         let text = text.strip_prefix(b"tracing_mark_write: ").unwrap_or(text);
-        if let Some(mark) = atrace::atrace(text) {
-            let is_point = matches!(mark, atrace::Atrace::Instant(_));
-            if let Some(kind) = self.recipes.mark_kind(kind).filter(|_| !is_point) {
+        if let Some(mark) = atrace(text) {
+            let named = match is_print {
+                true => atrace::named_kind(&mark, self.kinds),
+                false => None,
+            };
+            let kind = named.or_else(|| match mark {
+                Atrace::Instant(_) => None,
+                _ => self.recipes.mark_kind(kind),
+            });
+            if let Some(kind) = kind {
                 self.columns.events.set_kind(event, kind);
             }
             let (labels, series) = (&mut self.labels, &mut self.series);

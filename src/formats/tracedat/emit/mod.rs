@@ -25,6 +25,7 @@ use crate::event::{
 use crate::formats::atrace::Claim;
 use crate::formats::etrace_lines;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
+use crate::formats::text_kinds::Kinds;
 use crate::tracedat::layout::{Layout, Lost};
 
 /// Entry of the cache of labels by kind and key.
@@ -70,6 +71,7 @@ struct ThreadName {
 pub(crate) struct PartPass<'a> {
     file: &'a TraceFile,
     recipes: &'a Recipes,
+    kinds: &'a Kinds,
     decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
     layout: Layout,
     cpu: u32,
@@ -108,6 +110,7 @@ impl<'a> PartPass<'a> {
     pub fn new(
         file: &'a TraceFile,
         recipes: &'a Recipes,
+        kinds: &'a Kinds,
         decoder: &'a (dyn Fn() -> &'a Decoder + 'a),
         events: EventClock<'_>,
     ) -> PartPass<'a> {
@@ -118,6 +121,7 @@ impl<'a> PartPass<'a> {
         PartPass {
             file,
             recipes,
+            kinds,
             decoder,
             layout: file.layout,
             cpu,
