@@ -1,6 +1,7 @@
 //! Makes slices on the tracks of their groups from asynchronous begins, instants and ends.
 //!
-//! A slice is open under (scope, id). An end closes the innermost open slice with its category and name, whichever
+//! A slice is open under (scope, id). It is in the process of its scope; if the scope is the trace, in that of the begin
+//! that is open around it, else its own. An end closes the innermost open slice with its category and name, whichever
 //! thread recorded the end. If there is none, an end without a name closes the innermost open slice. The slices of a
 //! group share a track. Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at
 //! once.
@@ -24,7 +25,7 @@ use super::slice_table::AsyncTrack;
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings};
 use crate::event::family::Family;
-use crate::event::{AsyncMark, AsyncOp, AsyncScope, RequestRow, SliceKind};
+use crate::event::{AsyncMark, AsyncOp, AsyncScope, ProcessKey, RequestRow, SliceKind};
 use crate::trace::{ProcessId, SliceLabel};
 
 /// Asynchronous slices and instants on their tracks, as [`async_slices`] returns them.
@@ -52,6 +53,9 @@ struct Row {
     time: i64,
     id: u64,
     event: u32,
+    /// The process in which the id is unique; `None`: the whole trace.
+    scope: Option<ProcessId>,
+    /// The process of a mark outside of all slices.
     process: Option<ProcessId>,
     name: StringId,
     category: StringId,
@@ -66,7 +70,9 @@ const OF_REQUESTS: u64 = 0x626c_6f63_6b00_0000 << 8;
 /// The result of matching one mark. A mark's number is its index in order of time.
 #[derive(Clone, Copy)]
 struct Fate {
-    /// The process of the mark's scope; `None` if the scope is the trace.
+    /// The process in which the id is unique; `None`: the whole trace.
+    scope: Option<ProcessId>,
+    /// The process of the mark's track.
     process: Option<ProcessId>,
     id: u64,
     /// The number of the mark.
@@ -115,10 +121,10 @@ pub(crate) fn async_slices(
         };
         rows.len()
     ];
-    let mut group_names = vec![StringId::EMPTY; rows.len()];
+    let mut tracks = vec![(None, StringId::EMPTY); rows.len()];
     for fate in fates {
         let mark = fate.mark as usize;
-        group_names[mark] = fate.group;
+        tracks[mark] = (fate.process, fate.group);
         matched[mark] = Matched {
             partner: fate.partner,
             parent: fate.parent,
@@ -128,8 +134,7 @@ pub(crate) fn async_slices(
     let mut groups: Vec<(Option<ProcessId>, StringId)> = Vec::new();
     let mut group_ids: FxHashMap<(Option<ProcessId>, StringId), u32> = FxHashMap::default();
     let mut of_groups = Groups::with_capacity(rows.len());
-    for ((row, &name), mark) in rows.iter().zip(&group_names).zip(0_u32..) {
-        let key = (row.process, name);
+    for (key, mark) in tracks.into_iter().zip(0_u32..) {
         let group = *group_ids.entry(key).or_insert_with(|| {
             groups.push(key);
             groups.len() as u32 - 1
@@ -193,6 +198,7 @@ fn match_ends(rows: &[Row]) -> Vec<Fate> {
         .iter()
         .zip(0..)
         .map(|(row, mark)| Fate {
+            scope: row.scope,
             process: row.process,
             id: row.id,
             mark,
@@ -201,9 +207,9 @@ fn match_ends(rows: &[Row]) -> Vec<Fate> {
             parent: Maybe::NONE,
         })
         .collect();
-    fates.par_sort_unstable_by_key(|fate| (fate.process, fate.id, fate.mark));
+    fates.par_sort_unstable_by_key(|fate| (fate.scope, fate.id, fate.mark));
     fates
-        .par_chunk_by_mut(|a, b| (a.process, a.id) == (b.process, b.id))
+        .par_chunk_by_mut(|a, b| (a.scope, a.id) == (b.scope, b.id))
         .for_each_init(OpenAsyncs::default, |open, of_id| {
             match_id(of_id, rows, open)
         });
@@ -221,6 +227,9 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
             of_id[at].group = *first_name.get_or_insert(row.name);
         }
         let group = of_id[at].group;
+        if let Some(around) = open.innermost() {
+            of_id[at].process = of_id[around.mark as usize].process;
+        }
         match row.op {
             AsyncOp::Instant => {}
             AsyncOp::Begin => {
@@ -325,17 +334,20 @@ fn collect(marks: PerPart<AsyncMark>, recorded: &Recorded, people: &People) -> V
         let columns = recorded.columns(part);
         let row = |mark: &AsyncMark| {
             let time = columns.time(mark.event);
-            let process = match mark.scope {
+            let of_key = |key: &ProcessKey| people.process_of_key.get(key).copied();
+            let process = match &mark.scope {
                 AsyncScope::Global => None,
-                AsyncScope::Process(key) => people.process_of_key.get(&key).copied(),
+                AsyncScope::Process(key) | AsyncScope::Shared(key) => of_key(key),
                 AsyncScope::ProcessOf(key) => {
                     people.process_of_or_idle(recorded.events.threads.at(key.get(), time))
                 }
             };
+            let is_shared = matches!(mark.scope, AsyncScope::Shared(_));
             Row {
                 time: time.0,
                 id: mark.id,
                 event: part.event(mark.event).0,
+                scope: process.filter(|_| !is_shared),
                 process,
                 name: part.string(mark.name),
                 category: part.string(mark.category),
@@ -357,6 +369,7 @@ fn in_order(mut rows: Vec<Row>, requests: Vec<RequestMark>) -> Vec<Row> {
         time: mark.time,
         id: mark.id ^ OF_REQUESTS,
         event: mark.event,
+        scope: None,
         process: None,
         name: mark.name,
         category: mark.category,

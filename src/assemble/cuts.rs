@@ -3,6 +3,8 @@
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.
+//! A zombie is drawn until another thread has its number; of another state in which such a thread was last seen, only the
+//! start is known.
 
 use rustc_hash::FxHashSet;
 
@@ -21,6 +23,8 @@ pub(crate) struct Cuts {
     ends: Vec<CutEnd>,
     /// The threads whose file ended before other files, and the time until which each was seen.
     seen: Vec<CutEnd>,
+    /// The threads whose number another thread has later, and since when.
+    replaced: Vec<CutEnd>,
 }
 
 /// A thread, and the time until which it (or its run) was seen.
@@ -67,6 +71,11 @@ impl Cuts {
             }
         }
         cuts
+    }
+
+    /// Returns the cuts with those of the threads whose number another thread has later.
+    pub(crate) fn with_replaced(self, replaced: Vec<CutEnd>) -> Cuts {
+        Cuts { replaced, ..self }
     }
 
     /// Marks the slices that begin with one of the events and have a drawn end.
@@ -118,6 +127,21 @@ impl Cuts {
             let end = &mut states.ends[last as usize];
             if end.is_none() {
                 *end = Maybe::new(time.0.max(start));
+                rows.push(last);
+            }
+        }
+        for CutEnd { thread, time } in &self.replaced {
+            let Some(last) = states.of(*thread).next_back() else {
+                continue;
+            };
+            let (start, state) = (states.starts[last as usize], states.states[last as usize]);
+            let end = &mut states.ends[last as usize];
+            if end.is_none() {
+                // What the thread did before it ended is not in the recording.
+                *end = Maybe::new(match state.is_over() {
+                    true => time.0.max(start),
+                    false => start,
+                });
                 rows.push(last);
             }
         }

@@ -1,11 +1,13 @@
 //! Makes arrows from flow marks: one from each begin or step to the next step or end of the same flow.
 //!
-//! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end.
+//! A mark is bound to the innermost slice that contains it on its thread; a slice contains its start, but not its end. The
+//! mark of an event that begins a slice itself may be bound to that slice.
 //! On a thread without slices of its own it is bound to the asynchronous slice that the thread began.
 //! A mark can also state that it is bound to the next slice, or that it belongs to no slice. Marks belong together by their
 //! ids, or by ids, categories and names ([`FlowJoin`]). An id is looked up in the mark's own process first. A step or end
 //! from another process joins the flow if exactly one process has the id open; otherwise it is ambiguous and dropped.
-//! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted.
+//! Begins of an id that is open, and steps and ends of an id that is not, are dropped and counted. In formats whose ends do
+//! not close a flow, further ends lead from the same point until the id begins again.
 
 use std::hash::Hash;
 
@@ -88,6 +90,7 @@ struct FlowPointMark {
     key: u64,
     name: StringId,
     kind: FlowKind,
+    joined: FlowJoin,
     /// Category and name, if marks of other names belong to other flows.
     names: [StringId; 2],
 }
@@ -111,6 +114,7 @@ fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPo
             key: row.id,
             name: part.string(row.name),
             kind: row.kind,
+            joined: row.joined,
             names: match row.joined {
                 FlowJoin::ById => [StringId::EMPTY; 2],
                 FlowJoin::ByIdAndNames => [part.string(row.category), part.string(row.name)],
@@ -201,10 +205,31 @@ fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId
     (last.thread == thread && last.end >= mark.time.0).then_some(last.slice)
 }
 
+/// Returns, for each mark that is bound to the slice that its event begins, that slice; `None` for all others.
+fn own_slices(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
+    let is_own = |mark: &FlowPointMark| mark.bound == FlowBound::Own;
+    if !marks.iter().any(is_own) {
+        return vec![None; marks.len()];
+    }
+    let asking = marks.iter().filter(|mark| is_own(mark));
+    let mut begun: FxHashMap<u32, Option<SliceId>> =
+        asking.map(|mark| (mark.event.0, None)).collect();
+    for (slice, event) in (0..).zip(ground.tables.slices.begins.iter()) {
+        if let Some(of_event) = begun.get_mut(&event) {
+            *of_event = Some(SliceId(slice));
+        }
+    }
+    let own = marks.iter().map(|mark| match is_own(mark) {
+        true => begun.get(&mark.event.0).copied().flatten(),
+        false => None,
+    });
+    own.collect()
+}
+
 /// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
 fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
     let mut of_threads = Groups::with_capacity(marks.len());
-    let bound = |mark: &FlowPointMark| mark.bound != FlowBound::Nowhere;
+    let bound = |mark: &FlowPointMark| !matches!(mark.bound, FlowBound::Nowhere | FlowBound::Own);
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
         if let Some(thread) = mark.thread {
             of_threads.push(thread.0, number);
@@ -244,7 +269,7 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
                 .collect()
         })
         .collect();
-    let mut slices = vec![None; marks.len()];
+    let mut slices = own_slices(marks, ground);
     for (number, slice) in found.into_iter().flatten() {
         slices[number as usize] = Some(slice);
     }
@@ -256,6 +281,8 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
 struct OneId {
     /// For each process that has the id open: the last point of its flow.
     open: FxHashMap<Option<ProcessId>, FlowPoint>,
+    /// The point from which further ends lead, for flows that ended but are not closed.
+    ended: FxHashMap<Option<ProcessId>, FlowPoint>,
     /// The number of processes that began the id after the last time that no process had it open.
     begin_count: u32,
     /// The first of these processes.
@@ -268,7 +295,18 @@ struct OneId {
 impl OneId {
     fn start(&mut self) {
         forget(&mut self.open);
+        forget(&mut self.ended);
         self.begin_count = 0;
+    }
+
+    /// Returns the process whose flow has ended, and from where a further mark of `process` leads.
+    fn ended_of(&self, process: Option<ProcessId>) -> Option<Option<ProcessId>> {
+        if self.ended.contains_key(&process) {
+            return Some(process);
+        }
+        let mut all = self.ended.keys();
+        let only = all.next().filter(|_| self.open.is_empty());
+        only.copied().filter(|_| all.next().is_none())
     }
 
     /// Adds the next mark; `point` is `None` if the mark needs a slice that contains it and there is none.
@@ -289,11 +327,27 @@ impl OneId {
                 self.dropped += 1;
                 return;
             }
+            self.ended.remove(&process);
             self.open.insert(process, point);
             if self.begin_count == 0 {
                 self.first = process;
             }
             self.begin_count += 1;
+            return;
+        }
+        let leg_from = |from: FlowPoint| Flow {
+            key: mark.key,
+            name: mark.name,
+            kind: mark.kind,
+            from,
+            to: point,
+        };
+        let ended = (!is_own).then(|| self.ended_of(process)).flatten();
+        if let Some(from) = ended.and_then(|owner| self.ended.get_mut(&owner)) {
+            self.legs.push((number, leg_from(*from)));
+            if mark.op == FlowOp::Step {
+                *from = point;
+            }
             return;
         }
         // An id that several processes had open stays ambiguous for other processes until all of them have closed it.
@@ -306,18 +360,16 @@ impl OneId {
             }
         };
         if let Some(from) = self.open.get_mut(&owner) {
-            let leg = Flow {
-                key: mark.key,
-                name: mark.name,
-                kind: mark.kind,
-                from: *from,
-                to: point,
-            };
-            self.legs.push((number, leg));
-            *from = point;
+            self.legs.push((number, leg_from(*from)));
+            if mark.op == FlowOp::Step {
+                *from = point;
+            }
         }
         if mark.op == FlowOp::End {
-            self.open.remove(&owner);
+            let from = self.open.remove(&owner);
+            if mark.joined == FlowJoin::ByIdAndNames {
+                self.ended.extend(from.map(|from| (owner, from)));
+            }
             if self.open.is_empty() {
                 self.begin_count = 0;
             }

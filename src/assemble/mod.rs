@@ -125,6 +125,7 @@ pub fn assemble(
         births,
         acts,
         taken_over,
+        replaced,
     } = identities;
     let mut recorded = recorded.with_threads(keys);
     losses::count_single_gaps(&mut gaps, &info.losses);
@@ -246,6 +247,7 @@ pub fn assemble(
     let mut tables = track_tables(on_tracks, recorded.cpus.len());
     job.check()?;
     let cuts = Cuts::new(&rows.cuts, &recorded, directory, scheduling.lost, span);
+    let cuts = cuts.with_replaced(replaced);
     cuts.mark_slices(&mut tables.slices);
     job.check()?;
 

@@ -165,6 +165,9 @@ pub(crate) fn area_of(matches: &ArgMatches, trace: &Trace) -> Result<Area, CliEr
     for thread in threads {
         area.add_thread(trace, thread);
     }
+    for &process in &selection.processes {
+        area.add_process(trace, process);
+    }
     for &track in &selection.tracks {
         area.add(Lane::Track(track));
     }

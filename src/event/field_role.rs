@@ -33,10 +33,10 @@ pub enum FieldRole {
     InstantScope(InstantScope),
     /// The id of a counter in its file.
     CounterId,
-    /// The id of an asynchronous event in its file.
-    AsyncId,
-    /// The id of a flow in its file.
-    FlowId,
+    /// The id of an asynchronous event in its file; contains the number by which events are matched.
+    AsyncId(u64),
+    /// The id of a flow in its file; contains the number by which events are matched.
+    FlowId(u64),
     /// The end of a complete event, in the file's ticks.
     EndTicks,
     /// An argument of a type that the reader does not know: it has no value.
@@ -62,8 +62,8 @@ impl FieldRole {
             | FieldRole::OutgoingPriority => true,
             FieldRole::InstantScope(_)
             | FieldRole::CounterId
-            | FieldRole::AsyncId
-            | FieldRole::FlowId
+            | FieldRole::AsyncId(_)
+            | FieldRole::FlowId(_)
             | FieldRole::EndTicks
             | FieldRole::UnknownArgument => false,
         }

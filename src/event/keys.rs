@@ -168,10 +168,29 @@ pub struct ProcessEntry {
 pub enum ForkSort {
     /// A process of its own.
     Process,
+    /// A process whose parent is that of the process that made it.
+    Sibling,
     /// A thread in its parent's process.
     Thread,
     /// The file does not contain it.
     Unknown,
+}
+
+impl ForkSort {
+    /// The kernel's `CLONE_PARENT`.
+    pub(crate) const CLONE_PARENT: u64 = 0x8000;
+    /// The kernel's `CLONE_THREAD`.
+    pub(crate) const CLONE_THREAD: u64 = 0x1_0000;
+
+    /// Returns what the kernel creates with these flags of clone (`clone_flags` of `task_newtask`).
+    #[must_use]
+    pub(crate) fn of_clone(flags: u64) -> ForkSort {
+        match flags {
+            _ if flags & ForkSort::CLONE_THREAD != 0 => ForkSort::Thread,
+            _ if flags & ForkSort::CLONE_PARENT != 0 => ForkSort::Sibling,
+            _ => ForkSort::Process,
+        }
+    }
 }
 
 /// The life of a process or thread that the file describes without events: only FXT files of our own exporter do.

@@ -141,10 +141,30 @@ impl ThreadState {
         }
     }
 
+    /// Returns whether the thread has ended: nothing records how long it stays in such a state.
+    #[must_use]
+    pub(crate) fn is_over(self) -> bool {
+        matches!(self, ThreadState::Zombie | ThreadState::Dead)
+    }
+
     /// Returns whether the thread waits for a CPU.
     #[must_use]
     pub(crate) fn is_ready(self) -> bool {
         matches!(self, ThreadState::Runnable | ThreadState::Preempted)
+    }
+
+    /// Returns whether the thread waits for something else than a CPU: it runs again only after a wakeup.
+    #[must_use]
+    pub(crate) fn is_asleep(self) -> bool {
+        matches!(
+            self,
+            ThreadState::Sleeping
+                | ThreadState::Uninterruptible
+                | ThreadState::Idle
+                | ThreadState::Stopped
+                | ThreadState::Traced
+                | ThreadState::Parked
+        )
     }
 
     /// Returns whether the thread runs next: it waits for a CPU, or is new.

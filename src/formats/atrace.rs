@@ -2,7 +2,7 @@
 //! asynchronous slices and instants. Used by all formats whose events can contain such text.
 //!
 //! ```text
-//! B|pid|name    E[|pid]    C|pid|name|value    S|pid|name|cookie    F|pid|name|cookie
+//! B|pid|name    E[|[pid]]    C|pid|name|value[|category]    S|pid|name|cookie    F|pid|name|cookie
 //! G|pid|track|name|cookie    H|pid|track[|name]|cookie    I|pid|name    N|pid|track|name
 //! ```
 //!
@@ -78,7 +78,7 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
     let pid = parts.next()?;
     let pid_number = || u32::try_from(number(pid)?).ok();
     if letter == b"E" {
-        return pid_number().map(|_| Atrace::End);
+        return (pid.is_empty() || pid_number().is_some()).then_some(Atrace::End);
     }
     let pid = pid_number()?;
     let (track, rest): (Option<&[u8]>, _) = match letter {
@@ -95,12 +95,20 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
             behind_bars(text, 3).map(|name| Atrace::TrackInstant(pid, track, name))
         }
         b"C" => {
-            let value_at = memchr::memrchr(b'|', text)?;
-            let name_at = memchr::memchr(b'|', text.get(2..)?)? + 3;
-            let name = text.get(name_at..value_at)?;
-            let value = std::str::from_utf8(text.get(value_at + 1..)?).ok()?;
-            let value: f64 = value.trim().parse().ok()?;
-            Some(Atrace::Counter(pid, name, value))
+            let rest = behind_bars(text, 2)?;
+            let counter = |name, value: &[u8]| {
+                let value = std::str::from_utf8(value).ok()?;
+                Some(Atrace::Counter(pid, name, value.trim().parse().ok()?))
+            };
+            // Chromium writes a category behind the value. Otherwise a name may contain `|`.
+            let mut parts = rest.split(|b| *b == b'|');
+            let first = parts.next().zip(parts.next());
+            first
+                .and_then(|(name, value)| counter(name, value))
+                .or_else(|| {
+                    let value_at = memchr::memrchr(b'|', rest)?;
+                    counter(rest.get(..value_at)?, rest.get(value_at + 1..)?)
+                })
         }
         b"S" | b"F" => {
             let (name, cookie) = (rest.next()?, rest.next()?);
@@ -299,6 +307,15 @@ mod tests {
         assert_eq!(atrace(b"B|123|a|b\n"), Some(Atrace::Begin(b"a|b")));
         assert_eq!(atrace(b"E"), Some(Atrace::End));
         assert_eq!(atrace(b"E|123"), Some(Atrace::End));
+        assert_eq!(atrace(b"E|"), Some(Atrace::End));
+        assert_eq!(atrace(b"E|x"), None);
+        for (text, name, value) in [
+            (&b"C|9|disk|4096|Blob"[..], &b"disk"[..], 4096.0),
+            (b"C|9|a|b|3", b"a|b", 3.0),
+            (b"C|9|wq:monitor|3", b"wq:monitor", 3.0),
+        ] {
+            assert_eq!(atrace(text), Some(Atrace::Counter(9, name, value)));
+        }
         assert_eq!(
             atrace(b"C|123|mem|-5"),
             Some(Atrace::Counter(123, b"mem", -5.0))

@@ -149,6 +149,7 @@ pub(crate) fn command_words(text: &[u8]) -> Vec<Vec<u8>> {
 pub(crate) fn fork_word(fork: ForkSort) -> &'static str {
     match fork {
         ForkSort::Process => "process",
+        ForkSort::Sibling => "sibling",
         ForkSort::Thread => "thread",
         ForkSort::Unknown => "unknown",
     }
@@ -157,7 +158,12 @@ pub(crate) fn fork_word(fork: ForkSort) -> &'static str {
 /// Returns the kind of fork of a word from [`fork_word`].
 #[must_use]
 pub(crate) fn fork_of_word(word: &[u8]) -> Option<ForkSort> {
-    let all = [ForkSort::Process, ForkSort::Thread, ForkSort::Unknown];
+    let all = [
+        ForkSort::Process,
+        ForkSort::Sibling,
+        ForkSort::Thread,
+        ForkSort::Unknown,
+    ];
     all.into_iter()
         .find(|fork| fork_word(*fork).as_bytes() == word)
 }

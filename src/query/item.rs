@@ -116,8 +116,9 @@ impl Item {
                 _ => whole,
             },
             Item::State(id) => match trace.states.get(id) {
-                state if trace.state_end(&state).is_none() => open(state.event),
-                _ => whole,
+                state if trace.state_end(&state).is_some() => whole,
+                state if state.state.is_over() => Length::AtLeast(0),
+                state => open(state.event),
             },
             Item::Thread(id) => {
                 let thread = trace.thread(id);

@@ -25,11 +25,15 @@ pub(crate) fn whole_value(
     let event = trace.events.get(EventId(*trace.counters.events.get(row)?));
     reader.fields_into(event.into(), &mut fields);
     let whole = |field: &FieldRef<'_>| {
-        let whole = match field.value {
-            ValueRef::Int(number) if number as f64 == value => i128::from(number),
-            ValueRef::UInt(number) if number as f64 == value => i128::from(number),
+        let whole = match &field.value {
+            ValueRef::Int(number) => i128::from(*number),
+            ValueRef::UInt(number) => i128::from(*number),
+            ValueRef::Text(text) => whole_in(text, value)?,
             _ => return None,
         };
+        if whole as f64 != value {
+            return None;
+        }
         let is_called_so = track.ends_with(field.name.as_bytes());
         Some((is_called_so, field.name.len(), whole))
     };
@@ -39,4 +43,10 @@ pub(crate) fn whole_value(
         .filter_map(whole)
         .max_by_key(|&(is_called_so, length, _)| (is_called_so, length));
     best.map(|(_, _, whole)| whole)
+}
+
+/// Returns the whole number in a text that is rounded to `value`: the text itself, or a part of a mark (`C|9|name|123`).
+fn whole_in(text: &str, value: f64) -> Option<i128> {
+    let numbers = text.split('|').filter_map(|part| part.trim().parse().ok());
+    numbers.rev().find(|number: &i128| *number as f64 == value)
 }

@@ -242,7 +242,14 @@ const SLICE_COLUMNS: &[Fill<SliceOfTable, SliceTexts>] = &[
     |rows, out| {
         let strings = Names::Strings(&rows.loaded.trace.strings);
         let processes = &rows.known.owners.processes;
-        out.names(strings, rows.iter().map(|row| processes[row.owner]));
+        let names = rows.iter().map(|row| match row.process {
+            Some(process) => {
+                let all = &rows.loaded.trace.processes;
+                all.get(process.0 as usize).map(|process| process.name.0)
+            }
+            None => processes[row.owner],
+        });
+        out.names(strings, names);
     },
     |rows, out| {
         let names = Names::Texts(&rows.known.owners.names);

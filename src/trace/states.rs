@@ -171,10 +171,9 @@ impl States {
     #[inline]
     #[must_use]
     pub(crate) fn is_open(&self, row: usize) -> bool {
-        let is_over =
-            |state: &ThreadState| matches!(state, ThreadState::Zombie | ThreadState::Dead);
         let is_last = self.ends.get(row).is_some_and(|end| end.is_none());
-        (is_last && !self.states.get(row).is_some_and(is_over)) || self.is_partial(row)
+        let is_over = self.states.get(row).is_some_and(|state| state.is_over());
+        (is_last && !is_over) || self.is_partial(row)
     }
 
     /// Returns the thread that woke the state's thread, or the thread that was interrupted by the interrupt that woke

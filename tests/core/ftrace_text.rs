@@ -661,7 +661,7 @@ fn events_with_forms_of_their_own_feed_the_same_slices_and_counters() {
             "vmstat_update 96 kw",
             "Rescheduling interrupts 96 CPU 1",
             "do_it 96 CPU 1",
-            "1-1 96 CPU 1",
+            "1-1 96 kw",
         ]
     );
     let counters = text.run("table", &["counters"]);

@@ -238,7 +238,13 @@ fn a_wait_is_told_only_if_the_thread_was_seen_to_wait() {
                     .find(|(time, _)| (0..200_000).contains(&(time - run)))
             });
             let is_woken = pair[0]["woken_in"] != "\\N" || pair[0]["waker"] != "\\N";
-            if let (Some((_, wait)), true) = (near, is_woken) {
+            // Woken while it was leaving its CPU: the kernel counts from the waking.
+            let left = rows
+                .iter()
+                .any(|row| row["ts"] == pair[0]["ts"] && row["dur"] == "0");
+            if let (Some((_, wait)), true, true) = (near, is_woken, left) {
+                assert!((ours..ours + 1_000_000).contains(wait), "{pair:?}: {wait}");
+            } else if let (Some((_, wait)), true) = (near, is_woken) {
                 assert!((ours - wait).abs() <= 3000 + wait / 50, "{pair:?}: {wait}");
                 compared += 1;
             }
@@ -987,4 +993,127 @@ fn a_pid_that_is_forked_twice_in_a_millisecond_has_two_lives() {
     let both = text.replacen("#\n", &format!("#\n{task}"), 1);
     assert!(both.contains(fork));
     assert_eq!(lives(&written(folder.path(), "both.txt", &both)), 2);
+}
+
+/// Only `sched_waking` is recorded: its CPU is where thread 15 ran before. Events were lost there.
+#[test]
+fn a_wait_that_may_have_ended_on_a_cpu_with_losses_is_unknown() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |more: &str, lost: &str| {
+        [
+            HEAD,
+            &switch(0, "5.000000", (0, "R"), 50),
+            &switch(1, "5.000100", (15, "I"), 60),
+            &waking(1, "5.016066", (60, "d..4."), 15).replace("target_cpu=001", "target_cpu=000"),
+            more,
+            &switch(1, "5.024048", (60, "R"), 15),
+            &switch(1, "5.024062", (15, "I"), 60),
+            lost,
+            &switch(0, "5.090000", (50, "S"), 0),
+        ]
+        .concat()
+    };
+    let lost = "CPU:0 [LOST 1000 EVENTS]\n";
+    let wakeup = |cpu: u32| {
+        let line = waking(1, "5.016070", (60, "d..4."), 15);
+        line.replace("sched_waking", "sched_wakeup")
+            .replace("target_cpu=001", &format!("target_cpu=00{cpu}"))
+    };
+    for (more, lost, is_wait) in [
+        (String::new(), "", true),
+        (String::new(), lost, false),
+        (wakeup(0), lost, false),
+        // Put where nothing was lost.
+        (wakeup(1), lost, true),
+        // Other wakeups are recorded; that of thread 15 is not: it was put on a CPU with losses.
+        (wakeup(1).replace("pid=15", "pid=16"), lost, false),
+    ] {
+        let file = written(folder.path(), "waking.ftrace", &text(&more, lost));
+        let states = states_of(&file, "15");
+        let state = if is_wait { "runnable" } else { "unknown" };
+        let wait = (5_016_066_000, "7982000".to_owned(), state.to_owned());
+        assert!(states.contains(&wait), "{more}{lost}{states:?}");
+        let again = states_of(&as_fxt(folder.path(), &file), "15");
+        assert!(again.contains(&wait), "{more}{lost}{again:?}");
+    }
+}
+
+#[test]
+fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000000", (0, "R"), 50),
+        switch(1, "5.000100", (0, "R"), 60),
+        waking(1, "5.001000", (60, "d..2."), 50),
+        switch(0, "5.001001", (50, "S"), 70),
+        switch(0, "5.003500", (70, "R"), 50),
+        switch(0, "5.004000", (50, "S"), 0),
+        // Long before the switch: a thread that runs may be woken without effect.
+        switch(0, "5.005000", (0, "R"), 50),
+        waking(1, "5.005100", (60, "d..2."), 50),
+        switch(0, "5.009000", (50, "S"), 70),
+        switch(0, "5.010000", (70, "R"), 50),
+        switch(0, "5.011000", (50, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "leaving.ftrace", &text);
+    for file in [&file, &as_fxt(folder.path(), &file)] {
+        let told = states_of(file, "50");
+        let own: Vec<(i64, &str)> = told.iter().map(|it| (it.0 / 1000, &*it.2)).collect();
+        let expected = [
+            (5_000_000, "running"),
+            (5_001_001, "sleeping"),
+            (5_001_001, "runnable"),
+            (5_003_500, "running"),
+            (5_004_000, "sleeping"),
+            (5_005_000, "running"),
+            (5_009_000, "sleeping"),
+            (5_010_000, "running"),
+            (5_011_000, "sleeping"),
+        ];
+        assert_eq!(own, expected, "{file}");
+        let waits = waits(file);
+        assert_eq!(waits.len(), 1, "{waits:?}");
+        assert_eq!((waits[0].1, waits[0].2), (5_001_001_000, 2_499_000));
+    }
+}
+
+/// Nobody records how long a zombie stays, nor what a thread did whose number another thread has later.
+#[test]
+fn the_last_state_of_a_thread_that_is_gone_has_no_least_duration() {
+    let folder = tempfile::tempdir().unwrap();
+    let fork = |time: &str| {
+        format!(
+            "          t100-100       [000] .....     {time}: sched_process_fork: comm=t100 pid=100 child_comm=t100 child_pid=500\n"
+        )
+    };
+    let text = |state: &str| {
+        [
+            HEAD,
+            &fork("5.000010"),
+            &switch(0, "5.000020", (100, "S"), 500),
+            &switch(0, "5.001000", (500, state), 100),
+            &fork("5.003010"),
+            &switch(0, "9.000000", (100, "S"), 0),
+        ]
+        .concat()
+    };
+    for (state, name) in [("Z", "zombie"), ("X", "dead"), ("S", "sleeping")] {
+        let file = written(folder.path(), "gone.ftrace", &text(state));
+        for file in [&file, &as_fxt(folder.path(), &file)] {
+            let sums = rows(&["stats", "--of", "states", "--by", "thread", file]);
+            let of_500 = sums.iter().filter(|row| row["group"].contains("500"));
+            let least: i64 = of_500.map(|row| number(row, "at_least")).sum();
+            assert_eq!(least, 0, "{name}: {sums:?}");
+            let found = rows(&["search", &format!("state == {name} && dur > 0"), file]);
+            assert!(found.iter().all(|row| row["tid"] != "500"), "{found:?}");
+        }
+    }
+    // Without another thread, a sleeper sleeps to the end.
+    let text = text("S").replace(&fork("5.003010"), "");
+    let file = written(folder.path(), "sleeps.ftrace", &text);
+    let sums = rows(&["stats", "--of", "states", &file]);
+    let sleeping = sums.iter().find(|row| row["group"] == "sleeping").unwrap();
+    assert_eq!(number(sleeping, "at_least"), 3_999_000_000);
 }

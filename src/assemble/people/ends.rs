@@ -11,7 +11,7 @@
 
 use super::table::People;
 use crate::base::Timestamp;
-use crate::trace::{Process, States, Thread, ThreadId, ThreadState};
+use crate::trace::{Process, States, Thread, ThreadId};
 
 /// Returns `people` with ends: a thread whose last switch records that it exited has ended there, even without an exit
 /// event; a process whose leader has ended ends with the last of its threads.
@@ -21,10 +21,7 @@ pub(crate) fn with_ends(mut people: People, states: &States) -> People {
         let Some(last) = states.of(ThreadId(id as u32)).next_back() else {
             continue;
         };
-        let has_died = matches!(
-            states.states[last as usize],
-            ThreadState::Zombie | ThreadState::Dead
-        );
+        let has_died = states.states[last as usize].is_over();
         if thread.end.is_some() || !has_died {
             continue;
         }

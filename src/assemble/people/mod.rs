@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::cuts::CutEnd;
 use super::merge::Merged;
 use crate::base::strings::base_name;
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
@@ -47,6 +48,8 @@ pub(crate) struct Identities {
     pub acts: Vec<Act>,
     /// Threads that took their leaders' places by `execve`, sorted by time.
     pub taken_over: Vec<TakenOver>,
+    /// Threads whose number another thread has from a time on.
+    pub replaced: Vec<CutEnd>,
 }
 
 /// Threads and processes while they are made.
@@ -141,7 +144,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     making.furnish(merged, directory);
     let Making { keys, mut people } = making;
     date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
-    end_reused(&mut people.threads, &mut people.processes);
+    let replaced = end_reused(&mut people.threads, &mut people.processes);
     let acts = match directory.derive {
         Derive::Programs => acts(&keys, &lives),
         Derive::Nothing => Vec::new(),
@@ -153,6 +156,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
         births,
         acts,
         taken_over,
+        replaced,
     }
 }
 
@@ -351,13 +355,18 @@ impl Making {
             let Some(process) = self.own_process(id) else {
                 continue;
             };
+            let maker = parent_process.and_then(|of| self.people.processes.get(of.0 as usize));
+            let parent_of_maker = maker.and_then(|maker| maker.parent);
             let row = &mut self.people.processes[process.0 as usize];
             row.start = row.start.or(Some(time));
             if birth.parent.is_some() {
                 row.made = row.made.or(Some(birth.sort));
             }
             if parent_process != Some(process) {
-                row.parent = row.parent.or(parent_process);
+                row.parent = row.parent.or(match birth.sort {
+                    ForkSort::Sibling => parent_of_maker,
+                    _ => parent_process,
+                });
             }
         }
         for (thread, leader) in leaders {

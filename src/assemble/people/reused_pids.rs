@@ -5,13 +5,15 @@
 //! pid 7, second                                     born at 3.0
 //! ```
 
+use super::super::cuts::CutEnd;
 use super::ends::is_cut;
 use crate::base::Timestamp;
 use crate::trace::{Process, ProcessId, Thread, ThreadId};
 use rustc_hash::FxHashMap;
 
-/// Sets the end of these threads and processes to the time of their last event.
-pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
+/// Sets the end of these threads and processes to the time of their last event. Returns the threads whose number
+/// another thread has later, and the time since which it has it.
+pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) -> Vec<CutEnd> {
     let mut by_tid: Vec<(u64, Timestamp, ThreadId)> = (0..)
         .map(ThreadId)
         .zip(threads.iter())
@@ -20,6 +22,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         .collect();
     by_tid.sort_unstable();
     let mut ended: Vec<ThreadId> = Vec::new();
+    let mut replaced = Vec::new();
     // A leader's pid is free when all threads of its process have ended: the last end of each process.
     let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
     for pair in by_tid.windows(2) {
@@ -35,6 +38,10 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         if tid != next_tid || next.start.is_none() || thread.seen.last > since {
             continue;
         }
+        replaced.push(CutEnd {
+            thread: earlier,
+            time: since,
+        });
         if thread.end.is_none() {
             ended.push(earlier);
         }
@@ -52,7 +59,7 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
         }
     }
     if gone.is_empty() {
-        return;
+        return replaced;
     }
     for id in 0..threads.len() as u32 {
         let is_cut = is_cut(threads, id);
@@ -73,4 +80,5 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) {
             process.end = process.end.or(end);
         }
     }
+    replaced
 }

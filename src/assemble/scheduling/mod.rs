@@ -106,7 +106,9 @@ pub(crate) fn schedule(
         };
     }
     let is_waking = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Waking;
+    let is_wakeup = |wakeup: &Wakeup| wakeup.sort == WakeupSort::Wakeup;
     let has_wakings = rows.wakeups.iter().flatten().any(is_waking);
+    let has_wakeups = rows.wakeups.iter().flatten().any(is_wakeup);
     let collector = Collector { recorded };
     let parts: Vec<Collected> = (rows.switches.into_par_iter().zip(rows.wakeups))
         .zip(rows.sighted)
@@ -139,6 +141,7 @@ pub(crate) fn schedule(
         missing,
         has_switches,
         has_wakings,
+        has_wakeups,
         stated: stated
             .flat_map(|(part, stated)| state_facts(part, stated))
             .collect(),

@@ -3,9 +3,13 @@
 //! A state lasts until the thread's next change. Only what was recorded counts: a thread counts as waiting for a CPU,
 //! after a wakeup or a preemption, only if it is then seen to start running. After a wakeup it must also not have been
 //! woken a second time before (it would have run and slept in between), and no events may have been lost meanwhile on
-//! the CPUs on which it was woken and ran, and the thread must not have recorded an event meanwhile (where switches are
-//! missing). Otherwise only the begin of the state is known, and the state is unknown. Other states end where the thread
-//! recorded an event, and are marked if events were lost while they lasted.
+//! the CPUs on which it was woken and ran, nor on any CPU if the event is lost that says where it was put, and the
+//! thread must not have recorded an event meanwhile (where switches are missing). Otherwise only the begin of the state
+//! is known, and the state is unknown. Other states end where the thread recorded an event, and are marked if events
+//! were lost while they lasted.
+//!
+//! A thread that runs again after a sleep in which nothing woke it was woken while it was leaving its CPU: the waking on
+//! another CPU has a time before the switch.
 //!
 //! Changes of one CPU keep their order. Of changes of several CPUs at one time, the change that fits the thread's state
 //! comes first: a wakeup if it sleeps, a switch to it if it is ready, a switch away if it runs. Of several that fit, those
@@ -34,6 +38,8 @@ pub(super) struct Facts<'a> {
     pub has_switches: bool,
     /// Whether any `sched_waking` was recorded: each `sched_wakeup` then follows one.
     pub has_wakings: bool,
+    /// Whether any `sched_wakeup` was recorded: one then follows each `sched_waking`, on the CPU that the thread waits for.
+    pub has_wakeups: bool,
     /// States that the file itself states, sorted by the event that began them.
     pub stated: Vec<StateFacts>,
 }
@@ -174,7 +180,7 @@ pub(super) fn build_states(
                     // A wait was already checked against losses.
                     ThreadState::Runnable if row.notes.is_woken() => row.notes,
                     // It never runs again.
-                    ThreadState::Zombie | ThreadState::Dead => row.notes,
+                    state if state.is_over() => row.notes,
                     _ if facts.spans_loss(row, end) => row.notes.with_loss(),
                     _ => row.notes,
                 };
@@ -199,6 +205,7 @@ fn states_of(thread: ThreadId, changes: &[Change], facts: &Facts<'_>) -> OfThrea
         made: OfThread::default(),
         woken_by: None,
         woken_before: false,
+        woken_while_up: None,
     };
     for at_once in changes.chunk_by(|a, b| a.time == b.time) {
         walk.take_all(at_once);
@@ -219,7 +226,13 @@ struct Walk<'a> {
     woken_by: Option<(WakeupSort, Option<EventId>)>,
     /// For a thread that was woken and waits: whether an earlier event of the wakeup is lost.
     woken_before: bool,
+    /// The last waking of the running thread, until it runs again.
+    woken_while_up: Option<Change>,
 }
+
+/// Longest time in ns from a waking to the switch of a thread that leaves meanwhile: it is off the run queue, but still on
+/// its CPU. (On a machine without load 0.1 to 5 us; more if the CPU is virtual and stands still.)
+const LONGEST_LEAVING: i64 = 1_000_000;
 
 impl Walk<'_> {
     /// Applies the changes of one time.
@@ -302,6 +315,9 @@ impl Walk<'_> {
     fn take(&mut self, change: Change) {
         if change.to.is_sighting() {
             return self.take_sighting(change);
+        }
+        if runs_from_here(&change) {
+            self.wake_while_leaving(change.time);
         }
         let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
@@ -392,6 +408,7 @@ impl Walk<'_> {
             now.is_some_and(|now| now.state == ThreadState::Running || now.state.is_ready());
         if is_up {
             let Some((_, before)) = self.woken_by else {
+                self.woken_while_up = Some(change).filter(|_| sort == WakeupSort::Waking);
                 return;
             };
             if self.waits_for_other_half() && sort == WakeupSort::Wakeup {
@@ -410,6 +427,28 @@ impl Walk<'_> {
         self.push(change, change.to.partner(), notes);
         self.woken_by = Some((sort, change.event()));
         self.woken_before = woken_before;
+    }
+
+    /// If the thread sleeps and runs again at `time` (ns) without having been woken since: it was woken while it was leaving
+    /// its CPU, by the last waking before the switch. It was ready from the switch on.
+    fn wake_while_leaving(&mut self, time: i64) {
+        let Some(waking) = self.woken_while_up.take() else {
+            return;
+        };
+        let asleep = self.made.rows.last().filter(|now| {
+            let leaving = now.start - waking.time;
+            now.state.is_asleep() && (0..=LONGEST_LEAVING).contains(&leaving)
+        });
+        let Some(asleep) = asleep.filter(|_| !self.facts.are_lost(waking.time, time)) else {
+            return;
+        };
+        let change = Change {
+            time: asleep.start,
+            ..waking
+        };
+        let notes = StateNotes::woken(waking.to.interrupt());
+        self.push(change, waking.to.partner(), notes);
+        self.woken_by = Some((WakeupSort::Waking, waking.event()));
     }
 
     /// Returns whether a wakeup's event is the second of two (`sched_waking`, `sched_wakeup`) and the first is lost:
@@ -452,7 +491,10 @@ impl Walk<'_> {
             return is_wait;
         }
         let losses = self.facts.missing.losses;
-        if self.woken_before || self.was_sent_elsewhere(change.time) {
+        if self.woken_before
+            || self.was_sent_elsewhere(change.time)
+            || self.was_perhaps_put_elsewhere(change.time)
+        {
             return false;
         }
         if losses.is_empty() {
@@ -485,6 +527,25 @@ impl Walk<'_> {
         } = self.facts.missing;
         let since = self.made.rows.last().map_or(time, |now| now.start);
         whereabouts.may_have_run(losses, self.thread, since, time)
+    }
+
+    /// Returns whether the thread may have been put on the run queue of a CPU whose events until `time` (ns) are missing:
+    /// the event that says where is not in the recording. If the recording has no such events, a thread is mostly put
+    /// where it ran before.
+    fn was_perhaps_put_elsewhere(&self, time: i64) -> bool {
+        let Missing {
+            losses,
+            whereabouts,
+        } = self.facts.missing;
+        let since = self.made.rows.last().map_or(time, |now| now.start);
+        self.waits_for_other_half()
+            && match self.facts.has_wakeups {
+                true => self.facts.are_lost(since, time),
+                false => {
+                    let lost = whereabouts.first_lost(losses, self.thread, since, time);
+                    lost.is_some()
+                }
+            }
     }
 
     /// Makes the last state unknown: only its begin is known.

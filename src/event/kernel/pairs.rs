@@ -155,22 +155,23 @@ pub(crate) const PAIRS: &[Pair] = &[
         key: "",
         name: PairName::Stem,
     },
+    // These callbacks sleep and go on on other CPUs.
     Pair {
-        family: Family::CpuPaired,
+        family: Family::Paired,
         begin: "power:device_pm_callback_start",
         end: "power:device_pm_callback_end",
         key: "device",
         name: PairName::Text("device"),
     },
     Pair {
-        family: Family::CpuPaired,
+        family: Family::Paired,
         begin: "cpuhp:cpuhp_enter",
         end: "cpuhp:cpuhp_exit",
         key: "cpu",
         name: PairName::Stem,
     },
     Pair {
-        family: Family::CpuPaired,
+        family: Family::Paired,
         begin: "cpuhp:cpuhp_multi_enter",
         end: "cpuhp:cpuhp_exit",
         key: "cpu",

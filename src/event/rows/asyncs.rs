@@ -44,6 +44,8 @@ pub enum AsyncOp {
 pub enum AsyncScope {
     /// The whole trace.
     Global,
+    /// The whole trace; a slice is drawn in the process of the outermost begin around it. The process of the event.
+    Shared(ProcessKey),
     /// A process named by the file.
     Process(ProcessKey),
     /// The process of a thread; if the thread is not known, the process of the idle thread.

@@ -49,6 +49,8 @@ pub enum FlowBound {
     /// The first slice that begins at the mark's time or later on its thread, the outermost of several; ignored if
     /// there is none.
     Next,
+    /// The slice that its event begins, on a thread or asynchronous; ignored if there is none.
+    Own,
     /// No slice: the file itself states this.
     Nowhere,
 }
@@ -58,6 +60,6 @@ pub enum FlowBound {
 pub enum FlowJoin {
     /// The marks with its id.
     ById,
-    /// The marks with its id, category and name.
+    /// The marks with its id, category and name. Further ends lead from where the first did, until the id begins again.
     ByIdAndNames,
 }

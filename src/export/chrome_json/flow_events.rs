@@ -9,7 +9,7 @@ use super::values::{exact, or};
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::fxt::agreed::REALLY_IN;
-use crate::trace::{SliceId, Trace};
+use crate::trace::{SliceId, Trace, TrackKind};
 
 /// An event for a mark, without its process and thread.
 pub(super) struct FlowEvent<'a> {
@@ -41,8 +41,15 @@ impl<'a> FlowEvent<'a> {
             args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
         }
         // Without `bp` an end belongs to the next slice. That of a moved end is not written.
-        let is_next =
-            |slice: SliceId| !mark.is_moved && trace.slices.get(slice).start.0 >= mark.time;
+        let is_next = |slice: SliceId| {
+            let own = trace.slices.get(slice);
+            let around = own.parent.map(|around| trace.slices.get(around).start);
+            let is_outermost = around.is_none_or(|around| around < own.start);
+            let track = trace.slices.row_of(slice).track;
+            let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
+            let is_of_thread = mark.thread.map(TrackKind::Thread) == kind;
+            !mark.is_moved && own.start.0 >= mark.time && is_outermost && is_of_thread
+        };
         let bound = match (mark.sort, mark.really_in) {
             (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
             (_, really_in) => {

@@ -27,7 +27,7 @@ use std::io::Write;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json, json};
 
-use super::shared::arguments::{arguments, async_id, merge, record_word};
+use super::shared::arguments::{arguments, async_id, async_id_in, merge};
 use super::shared::async_ids::AsyncIds;
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::flow_marks::{FlowMark, FlowMarks};
@@ -40,7 +40,7 @@ use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
-use crate::event::{FieldRef, FieldRole, OWN_WRITER, SEEN_UNTIL};
+use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
 use crate::load::LoadedTrace;
@@ -90,6 +90,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         job,
         count: 0,
         async_numbers: AsyncNumbers::default(),
+        mixed_tracks: mixed_tracks(trace),
         moved: FxHashMap::default(),
         extra_threads: 0,
         name_count: 0,
@@ -136,6 +137,8 @@ struct JsonEvents<'a> {
     job: &'a Job,
     count: u64,
     async_numbers: AsyncNumbers,
+    /// Asynchronous tracks with slices that threads of other processes began: their ids are of the whole trace.
+    mixed_tracks: FxHashSet<TrackId>,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
     /// The number of threads that exist only in the file, each with a name.
@@ -339,6 +342,14 @@ impl<'a> JsonEvents<'a> {
         }
     }
 
+    /// Returns the kind of an asynchronous track, without its process if its ids are of the whole trace.
+    fn async_kind(&self, id: TrackId) -> TrackKind {
+        match self.trace.tracks.get(id.0 as usize).map(|track| track.kind) {
+            Some(kind) if !self.mixed_tracks.contains(&id) => kind,
+            _ => TrackKind::Async(None),
+        }
+    }
+
     fn slices(&mut self) -> Result<u64, ExportError> {
         let trace = self.trace;
         let loaded = self.loaded;
@@ -354,7 +365,7 @@ impl<'a> JsonEvents<'a> {
             for PlacedSlice { slice, layer, .. } in placed_slices(trace, self.chosen, id) {
                 count += 1;
                 if let TrackKind::Async(_) = track.kind {
-                    self.async_slice(track.kind, slice, async_ids.of_slice(slice))?;
+                    self.async_slice(id, slice, async_ids.of_slice(slice))?;
                     continue;
                 }
                 let own = self.owner_of(track.kind, trace.slices.get(slice).begin);
@@ -454,12 +465,7 @@ impl<'a> JsonEvents<'a> {
         }
     }
 
-    fn async_slice(
-        &mut self,
-        kind: TrackKind,
-        id: SliceId,
-        number: u64,
-    ) -> Result<(), ExportError> {
+    fn async_slice(&mut self, track: TrackId, id: SliceId, number: u64) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         let (category, name) = (
@@ -468,7 +474,8 @@ impl<'a> JsonEvents<'a> {
         );
         let category = or(category, "async");
         let fields = self.fields(slice.begin);
-        let number = record_word(&fields, FieldRole::AsyncId).unwrap_or(number);
+        let number = async_id_in(&fields).unwrap_or(number);
+        let kind = self.async_kind(track);
         let id = async_id_text(kind, self.async_numbers.of(number));
         let head = Head {
             phase: "b",
@@ -512,10 +519,14 @@ impl<'a> JsonEvents<'a> {
                 let category = exact(trace, kind.map_or(StringId::EMPTY, |kind| kind.category));
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);
-                let async_id = record_word(&fields, FieldRole::AsyncId);
-                let (phase, category, more) = match (track.kind, async_id) {
+                let async_id = async_id_in(&fields);
+                let place = match track.kind {
+                    TrackKind::Async(_) => self.async_kind(TrackId(number as u32)),
+                    kind => kind,
+                };
+                let (phase, category, more) = match (place, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
-                        let id = async_id_text(track.kind, self.async_numbers.of(number));
+                        let id = async_id_text(place, self.async_numbers.of(number));
                         ("n", or(category, "async"), id)
                     }
                     _ => (
@@ -528,7 +539,7 @@ impl<'a> JsonEvents<'a> {
                     phase,
                     category: &category,
                     name: &name,
-                    owner: self.owner_of(track.kind, id),
+                    owner: self.owner_of(place, id),
                 };
                 let mut args = json_args(fields);
                 self.add_interrupted(track.kind, id, &mut args);
@@ -630,6 +641,28 @@ fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     });
     let all = processes.chain(threads).chain(cpus);
     Numbers::new(all.chain([Koids::MACHINE.process]))
+}
+
+/// Returns the asynchronous tracks of processes on which threads of other processes began slices.
+fn mixed_tracks(trace: &Trace) -> FxHashSet<TrackId> {
+    let mut found = FxHashSet::default();
+    for (track, id) in trace.tracks.iter().zip((0..).map(TrackId)) {
+        let TrackKind::Async(Some(process)) = track.kind else {
+            continue;
+        };
+        let rows = trace.slices.rows_of(track).iter();
+        let mut slices = rows.flat_map(|row| row.slices.clone());
+        let is_mixed = slices.any(|slice| {
+            let begin = EventId(trace.slices.begins.at(slice as usize));
+            let thread = trace.events.thread(begin);
+            let own = thread.and_then(|thread| trace.thread(thread).process);
+            own.is_some_and(|own| own != process)
+        });
+        if is_mixed {
+            found.insert(id);
+        }
+    }
+    found
 }
 
 /// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.

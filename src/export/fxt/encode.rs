@@ -14,7 +14,7 @@ use crate::base::StringId;
 use crate::event::SliceKind;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::{FieldRef, FieldRole, KindId, Role};
-use crate::export::shared::arguments::{arguments, record_word};
+use crate::export::shared::arguments::{arguments, async_id_in, record_word};
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
@@ -399,7 +399,7 @@ impl<'a, 't> Encoder<'a, 't> {
 
     /// Returns the id of the current asynchronous event, if it has one.
     pub(super) fn async_id(&self) -> Option<u64> {
-        record_word(&self.fields, FieldRole::AsyncId)
+        async_id_in(&self.fields)
     }
 
     /// Returns the id of the current counter event, if it has one.

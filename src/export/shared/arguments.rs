@@ -66,7 +66,23 @@ pub(crate) fn record_word(fields: &[FieldRef<'_>], role: FieldRole) -> Option<u6
 pub(crate) fn async_id(reader: &dyn Events, event: EventRef) -> Option<u64> {
     let mut fields = Vec::new();
     reader.fields_into(event, &mut fields);
-    record_word(&fields, FieldRole::AsyncId)
+    async_id_in(&fields)
+}
+
+/// Returns the number of the asynchronous id among fields, if there is one.
+pub(crate) fn async_id_in(fields: &[FieldRef<'_>]) -> Option<u64> {
+    fields.iter().find_map(|field| match field.role {
+        FieldRole::AsyncId(number) => Some(number),
+        _ => None,
+    })
+}
+
+/// Returns the number of the flow's id among fields, if there is one.
+pub(crate) fn flow_id_in(fields: &[FieldRef<'_>]) -> Option<u64> {
+    fields.iter().find_map(|field| match field.role {
+        FieldRole::FlowId(number) => Some(number),
+        _ => None,
+    })
 }
 
 /// Returns the scope of an instant; `None` if its file contains none.

@@ -262,7 +262,10 @@ impl FlowMarks {
                 let start = trace.slices.starts.at(slice.0 as usize);
                 start <= time.0 && end >= time.0 && end > span.start.0
             });
-        if ends.is_some_and(|end| end == time.0) && time > span.start && !is_in_async {
+        // An event that begins the slice itself: others may begin inside it at the same time.
+        let begins = |slice: SliceId| trace.slices.begins.at(slice.0 as usize);
+        let is_own = point.slice.map(begins) == Some(point.event.0);
+        if ends.is_some_and(|end| end == time.0) && time > span.start && !is_in_async && !is_own {
             // Readers would bind an end of an arrow at the very end of its slice to no slice: it moves 1 ns back.
             time = Timestamp(time.0 - 1);
         }
@@ -273,7 +276,7 @@ impl FlowMarks {
             .map(|slice| trace.slices.starts.at(slice.0 as usize));
         let has_begun = starts.is_some_and(|start| start <= time.0);
         let is_inside = has_begun && ends.is_some_and(|end| end > time.0);
-        let is_sure = !is_moved && is_inside && !chosen.limits_cpus();
+        let is_sure = !is_moved && is_inside && !is_own && !chosen.limits_cpus();
         let around = || written_around(trace, chosen, point.thread, time);
         let really_in = match point.slice {
             Some(slice) if is_sure || is_in_async || around() == Some(slice) => None,

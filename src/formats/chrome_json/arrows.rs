@@ -56,7 +56,7 @@ impl<'f> Emitter<'f> {
         });
     }
 
-    /// Adds the arrow that starts at a slice with `bind_id`, passes through it or ends at it.
+    /// Adds the arrow that starts at the slice or instant of an event with `bind_id`, passes through it or ends at it.
     #[inline]
     pub(super) fn bound_flow(&mut self, event: &Event<'_, 'f>, index: u32) {
         if event.raw.more.bind_id != Raw::None {
@@ -72,7 +72,10 @@ impl<'f> Emitter<'f> {
             self.out.columns.flows.push(FlowMark {
                 event: index,
                 op,
-                bound: FlowBound::Around,
+                bound: match event.raw.phase {
+                    b'n' => FlowBound::Nowhere,
+                    _ => FlowBound::Own,
+                },
                 joined: FlowJoin::ByIdAndNames,
                 id: id_number(event.raw.more.bind_id),
                 name: StringId::EMPTY,

@@ -17,12 +17,11 @@ impl<'f> Emitter<'f> {
             return;
         };
         let scope = match (id.reach, self.out.people.process(event.pair.process)) {
-            (IdReach::Global, _) => AsyncScope::Global,
             (IdReach::Local, Some(process)) => AsyncScope::Process(process),
             (IdReach::Unspecified, Some(process)) if event.raw.is_object() => {
                 AsyncScope::Process(process)
             }
-            // After all parts are read, `reader` replaces this by the process of the id's first event.
+            // After all parts are read, `reader` replaces this by the thread's process.
             _ => AsyncScope::ProcessOf(event.thread.into()),
         };
         let kind = match self.source.is_ours {
@@ -32,8 +31,13 @@ impl<'f> Emitter<'f> {
             }),
             false => SliceKind::Async,
         };
-        if op == AsyncOp::Begin {
-            self.own_cut(event, index);
+        match op {
+            AsyncOp::Begin => {
+                self.own_cut(event, index);
+                self.bound_flow(event, index);
+            }
+            AsyncOp::Instant => self.bound_flow(event, index),
+            AsyncOp::End | AsyncOp::Over => {}
         }
         self.out.columns.asyncs.push(AsyncMark {
             event: index,

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use rustc_hash::FxHashSet;
+
 use super::emit::NAMELESS_END;
 use super::event::RawEvent;
 use super::ids::{Identity, async_number, id_number};
@@ -16,7 +18,7 @@ use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, SUM_FIELDS, V
 
 /// Maximum number of fields of an event; the remaining values are one text.
 const MOST_FIELDS: usize = 2048;
-/// Maximum number of frames of a stack, because a damaged frame may be its own parent.
+/// Maximum number of frames of a stack.
 const MOST_FRAMES: usize = 512;
 
 /// Finds the object of a stack frame by its id.
@@ -84,7 +86,7 @@ fn is_shown_elsewhere(key: &[u8]) -> bool {
 
 /// Adds the parts of the record besides arguments, with the roles that exporters use.
 fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
-    let (role, type_name) = match event.phase {
+    let is_async = match event.phase {
         b'i' | b'I' | b'R' => {
             let scope = match event.more.instant_scope.bytes() {
                 b"p" => InstantScope::Process,
@@ -100,12 +102,8 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
                 exact: None,
             });
         }
-        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => {
-            (FieldRole::AsyncId, "async id")
-        }
-        b's' | b't' | b'f' => (FieldRole::FlowId, "flow id"),
-        b'C' => (FieldRole::CounterId, "counter id"),
-        _ => (FieldRole::Argument, ""),
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => true,
+        _ => false,
     };
     let of_id2 = Members::of(event.more.id2.nested()).next();
     let (name, id) = match of_id2 {
@@ -115,28 +113,32 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     if id == Raw::None {
         return;
     }
-    let is_number = whole(id.bytes()).is_some();
-    if role != FieldRole::Argument && (is_number || role != FieldRole::CounterId) {
-        let own = id_number(id);
-        let number = match role {
-            FieldRole::AsyncId => async_number(event, own, Identity::of(event).reach),
-            _ => own,
-        };
-        fields.push(FieldRef {
-            name: name.clone(),
-            type_name: Cow::Borrowed(type_name),
-            value: ValueRef::UInt(number),
-            shown: match id {
-                Raw::Text(text) => shown(text).into_owned(),
-                _ if number != own => own.to_string(),
-                _ => String::new(),
-            },
-            role,
-            exact: None,
-        });
-    } else {
-        Flattened { fields }.add(name, id);
-    }
+    let own = id_number(id);
+    let number = whole(id.bytes());
+    let (role, type_name) = match event.phase {
+        _ if is_async => {
+            let matched = async_number(event, own, Identity::of(event).reach);
+            (FieldRole::AsyncId(matched), "async id")
+        }
+        b's' | b't' | b'f' => (FieldRole::FlowId(own), "flow id"),
+        b'C' if number.is_some() => (FieldRole::CounterId, "counter id"),
+        _ => return Flattened { fields }.add(name, id),
+    };
+    let text = match id {
+        Raw::Text(text) => shown(text),
+        other => String::from_utf8_lossy(other.bytes()),
+    };
+    fields.push(FieldRef {
+        name: name.clone(),
+        type_name: Cow::Borrowed(type_name),
+        shown: match (id, number) {
+            (Raw::Text(_), Some(_)) => text.clone().into_owned(),
+            _ => String::new(),
+        },
+        value: number.map_or(ValueRef::Text(text), ValueRef::UInt),
+        role,
+        exact: None,
+    });
 }
 
 /// Appends values with their paths as names.
@@ -243,11 +245,14 @@ pub(super) fn stack_of(object: &[u8], frames: &dyn FrameObjects) -> Vec<String> 
 
 fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>) {
     let mut next = leaf.bytes().to_vec();
-    while stack.len() < MOST_FRAMES {
+    let mut met = FxHashSet::default();
+    while met.len() < MOST_FRAMES {
         let Some(object) = frames.object(&next) else {
             return;
         };
-        next.clear();
+        if !met.insert(std::mem::take(&mut next)) {
+            return stack.push("(the frames lead back to one of these)".to_owned());
+        }
         for (key, value) in Members::of(object) {
             match key.bytes {
                 b"name" => stack.push(text_of_raw(value)),
@@ -319,11 +324,16 @@ mod tests {
         struct One;
         impl FrameObjects for One {
             fn object(&self, id: &[u8]) -> Option<&[u8]> {
-                (id == b"7").then_some(br#"{"name":"f","parent":7}"#)
+                match id {
+                    b"7" => Some(br#"{"name":"f","parent":7}"#),
+                    b"8" => Some(br#"{"parent":8}"#),
+                    _ => None,
+                }
             }
         }
-        let stack = stack_of(br#"{"sf":7}"#, &One);
-        assert_eq!(stack.len(), MOST_FRAMES);
+        let round = "(the frames lead back to one of these)";
+        assert_eq!(stack_of(br#"{"sf":7}"#, &One), ["f", round]);
+        assert_eq!(stack_of(br#"{"sf":8}"#, &One), [round]);
         assert_eq!(stack_of(br#"{"stack":["f","0x2"]}"#, &One), ["f", "0x2"]);
     }
 }

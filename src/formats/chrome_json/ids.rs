@@ -8,7 +8,7 @@ use super::text::plain;
 /// The processes in which an id has the same meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdReach {
-    /// `id`: all processes, if events of other processes have the same id.
+    /// `id`: all processes; its own process for objects.
     Unspecified,
     /// `id2.local`: its own process.
     Local,
@@ -57,15 +57,15 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
 }
 
 /// Returns 64 bits for an asynchronous event's id, from its number and reach. Ids are distinct for each category and
-/// each `scope`, for objects, and for `id2.global`; the result contains all of this, because readers of our FXT files
+/// each `scope`, for objects, and for `id2.local`; the result contains all of this, because readers of our FXT files
 /// see only these 64 bits.
 pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) -> u64 {
     let category = match event.category {
         Raw::Text(text) => hash(&plain(text)),
         other => hash(other.bytes()),
     };
-    let is_global = reach == IdReach::Global;
-    let space = u64::from(event.is_object()) ^ u64::from(is_global) << 1;
+    let is_local = reach == IdReach::Local;
+    let space = u64::from(event.is_object()) ^ u64::from(is_local) << 1;
     let space = category ^ scope_number(event) ^ space;
     mixed(space ^ mixed(number))
 }

@@ -19,8 +19,8 @@ use super::system_trace;
 use super::walk::{Border, Found as Next, Walk, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
-    AsyncMark, AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need,
-    Part, ProcessKey, SeriesScope, TraceInfo,
+    AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need, Part,
+    SeriesScope, TraceInfo,
 };
 use crate::formats::stream::{self, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Inside, Recording};
@@ -298,6 +298,7 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
         row.scope = match row.scope {
             AsyncScope::Global => AsyncScope::Global,
             AsyncScope::Process(key) => AsyncScope::Process(new.process(key)),
+            AsyncScope::Shared(key) => AsyncScope::Shared(new.process(key)),
             AsyncScope::ProcessOf(key) => {
                 let thread = key.get().and_then(|key| new.thread(key));
                 AsyncScope::ProcessOf(thread.into())
@@ -311,38 +312,19 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     }
 }
 
-/// Sets the process of asynchronous events whose ids have the same meaning in all processes: a slice belongs to the
-/// process of its first event, also if its other events are in other processes.
+/// Sets the process of asynchronous events whose ids have the same meaning in all processes.
 fn settle(parts: &mut [stream::PartRead<LaneColumns>], people: &People) {
-    if people.process_count() == 0 {
-        return;
-    }
-    let own = |row: &AsyncMark| match row.scope {
-        AsyncScope::ProcessOf(thread) => people.process_of(thread.get()?),
-        _ => None,
+    let scope = match people.process_count() {
+        0 => return,
+        1 => AsyncScope::Process,
+        _ => AsyncScope::Shared,
     };
-    let is_shared = people.process_count() > 1;
-    // First the owner of each id in each part, then in all parts.
-    let of_parts: Vec<FxHashMap<u64, ProcessKey>> = (parts.par_iter())
-        .map(|part| {
-            let mut owners = FxHashMap::default();
-            for row in part.read.asyncs.iter().filter(|_| is_shared) {
-                if let Some(process) = own(row) {
-                    owners.entry(row.id).or_insert(process);
-                }
-            }
-            owners
-        })
-        .collect();
-    let mut owners: FxHashMap<u64, ProcessKey> = FxHashMap::default();
-    for (id, process) in of_parts.into_iter().flatten() {
-        owners.entry(id).or_insert(process);
-    }
     parts.par_iter_mut().for_each(|part| {
         for row in &mut part.read.asyncs {
-            if let Some(own) = own(row) {
-                let process = owners.get(&row.id).copied().unwrap_or(own);
-                row.scope = AsyncScope::Process(process);
+            if let AsyncScope::ProcessOf(thread) = row.scope
+                && let Some(process) = thread.get().and_then(|thread| people.process_of(thread))
+            {
+                row.scope = scope(process);
             }
         }
     });

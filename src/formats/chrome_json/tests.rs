@@ -54,6 +54,7 @@ fn told(text: &[u8], part_bytes: usize) -> Vec<String> {
         for mark in &columns.asyncs {
             let scope = match mark.scope {
                 AsyncScope::Process(key) => format!("process {}", key.0),
+                AsyncScope::Shared(key) => format!("shared {}", key.0),
                 other => format!("{other:?}"),
             };
             let name = text(mark.name);

@@ -181,10 +181,7 @@ impl Emitter<'_> {
             );
             return ForkSort::Unknown;
         }
-        match words::is_thread(before.flags) {
-            true => ForkSort::Thread,
-            false => ForkSort::Process,
-        }
+        ForkSort::of_clone(before.flags.cast_unsigned())
     }
 
     fn life(&mut self, sort: Sort, line: &Payload<'_>, before: &Before, values: &Values) -> Target {

@@ -1,6 +1,7 @@
 //! Converts numbers to words: flags of open, clone, rename, link and mount, file modes; and bytes to text.
 
 use crate::base::signals::signal_name;
+use crate::event::ForkSort;
 
 /// Bits and their names.
 type Bits = &'static [(u64, &'static str)];
@@ -34,8 +35,8 @@ const CLONE: Bits = &[
     (0x1000, "CLONE_PIDFD"),
     (0x2000, "CLONE_PTRACE"),
     (0x4000, "CLONE_VFORK"),
-    (0x8000, "CLONE_PARENT"),
-    (CLONE_THREAD, "CLONE_THREAD"),
+    (ForkSort::CLONE_PARENT, "CLONE_PARENT"),
+    (ForkSort::CLONE_THREAD, "CLONE_THREAD"),
     (0x2_0000, "CLONE_NEWNS"),
     (0x4_0000, "CLONE_SYSVSEM"),
     (0x8_0000, "CLONE_SETTLS"),
@@ -52,7 +53,6 @@ const CLONE: Bits = &[
     (0x4000_0000, "CLONE_NEWNET"),
     (0x8000_0000, "CLONE_IO"),
 ];
-const CLONE_THREAD: u64 = 0x1_0000;
 
 const RENAME: Bits = &[
     (1, "RENAME_NOREPLACE"),
@@ -176,12 +176,6 @@ pub(crate) fn umount_flags(flags: i64) -> String {
     join(flags as u64, UMOUNT, Vec::new(), "0")
 }
 
-/// Returns whether a clone with these flags creates a thread.
-#[must_use]
-pub(crate) fn is_thread(flags: i64) -> bool {
-    flags as u64 & CLONE_THREAD != 0
-}
-
 /// Returns whether an open with these flags uses its mode; otherwise the mode in the file is an arbitrary number.
 #[must_use]
 pub(crate) fn has_mode(flags: u32) -> bool {
@@ -235,7 +229,8 @@ mod tests {
             clone_flags(18_874_385),
             "CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGCHLD"
         );
-        assert!(is_thread(8_195_840) && !is_thread(18_874_385));
+        assert_eq!(ForkSort::of_clone(8_195_840), ForkSort::Thread);
+        assert_eq!(ForkSort::of_clone(18_874_385), ForkSort::Process);
         assert!(clone_flags(8_195_840).contains("CLONE_THREAD"));
         assert_eq!(mount_flags(4096), "MS_BIND");
         assert_eq!(rename_flags(0), "0");

@@ -48,6 +48,16 @@ pub(super) enum Test {
     Numbers(Terms, Comparison, Terms),
     IsNotZero(Terms),
     Text(Fact, TextTest),
+    /// A comparison with a word, where the kind's fields are unknown beforehand: a field if the event has it, else a text.
+    Word(Box<WordTest>),
+}
+
+/// The two meanings of a comparison with a word.
+#[derive(Debug)]
+pub(super) struct WordTest {
+    word: Fact,
+    as_field: Test,
+    as_text: Test,
 }
 
 /// A comparison with a text.
@@ -100,6 +110,10 @@ impl Test {
                     TextTest::HasNot(regex) => has(&|bytes| regex.is_match(bytes)) == Some(false),
                 }
             }
+            Test::Word(test) => match event.has_text(&test.word, &|_| true) {
+                Some(_) => test.as_field.holds(event),
+                None => test.as_text.holds(event),
+            },
         }
     }
 
@@ -195,9 +209,9 @@ impl Binding<'_, '_> {
         &mut self,
         left: &Sum,
         relation: Relation,
-        right: &Sum,
+        right_side: &Sum,
     ) -> Result<Test, FilterError> {
-        if let Some(atom) = right.alone()
+        if let Some(atom) = right_side.alone()
             && let Some(text) = self.text_of(atom, left, relation)
         {
             if matches!(relation, Relation::Values(comparison) if comparison.is_ordered()) {
@@ -218,16 +232,37 @@ impl Binding<'_, '_> {
             return Ok(Test::Text(fact, text_test(relation, text, atom)?));
         }
         let left_terms = self.terms(left)?;
-        let right = match self.time_of(left, right) {
+        let right = match self.time_of(left, right_side) {
             Some(time) => Some(time),
-            None => self.terms(right)?,
+            None => self.terms(right_side)?,
         };
-        Ok(match (left_terms, relation, right) {
+        let as_field = match (left_terms, relation, right) {
             (Some(left), Relation::Values(comparison), Some(right)) => {
                 Test::Numbers(left, comparison, right)
             }
             _ => Test::Never,
-        })
+        };
+        let word = match &right_side.alone().map(|atom| (atom, &atom.value)) {
+            Some((atom, Written::Word(word))) if self.fields.is_none() => Some((*atom, word)),
+            _ => None,
+        };
+        let left_name = left.alone().map(|atom| &atom.value);
+        let (Some((atom, word)), Some(Written::Word(name))) = (word, left_name) else {
+            return Ok(as_field);
+        };
+        let is_ordered = matches!(relation, Relation::Values(how) if how.is_ordered());
+        let is_of_line = fact_of_line(word).is_some() || time_arg(left, word).is_some();
+        let (Some(fact), false) = (self.fact(name, left.first.at), is_ordered || is_of_line) else {
+            return Ok(as_field);
+        };
+        Ok(Test::Word(Box::new(WordTest {
+            word: Fact::Field {
+                name: word.clone(),
+                index: None,
+            },
+            as_field,
+            as_text: Test::Text(fact, text_test(relation, word, atom)?),
+        })))
     }
 
     /// Returns the text of an atom on the right side: a text in quotes, or a word that is not a field of this kind.

@@ -144,9 +144,11 @@ pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
         Sort::Counter => ("id", "counter id", FieldRole::CounterId),
         Sort::Complete => ("end", "ticks", FieldRole::EndTicks),
         Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd => {
-            ("id", "async id", FieldRole::AsyncId)
+            ("id", "async id", FieldRole::AsyncId(word))
         }
-        Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => ("id", "flow id", FieldRole::FlowId),
+        Sort::FlowBegin | Sort::FlowStep | Sort::FlowEnd => {
+            ("id", "flow id", FieldRole::FlowId(word))
+        }
         _ => return None,
     };
     let value = match role {

@@ -59,27 +59,23 @@ pub(crate) fn acts(name: &[u8]) -> bool {
         )
 }
 
-/// The kernel's CLONE_THREAD.
-const CLONE_THREAD: i64 = 0x10000;
-
-/// Returns whether a fork creates a thread, from its parameters: flags are words, numbers (`-X raw`), or both.
+/// Returns what a fork creates, from its parameters: flags are words, numbers (`-X raw`), or both.
 #[must_use]
 pub(crate) fn fork_sort(text: &[u8]) -> ForkSort {
     let flags = memchr::memmem::find(text, b"flags=").and_then(|at| text.get(at + 6..));
     let flags = flags.unwrap_or(&[]);
     let is_flag = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'|');
     let length = flags.iter().take_while(|byte| is_flag(byte)).count();
-    let mut words = flags
+    let words = flags
         .get(..length)
         .unwrap_or(&[])
         .split(|&byte| byte == b'|');
-    let is_thread = |word: &[u8]| {
-        word == b"CLONE_THREAD" || integer(word).is_some_and(|bits| bits & CLONE_THREAD != 0)
-    };
-    match words.any(is_thread) {
-        true => ForkSort::Thread,
-        false => ForkSort::Process,
-    }
+    let bits = words.map(|word| match word {
+        b"CLONE_THREAD" => ForkSort::CLONE_THREAD,
+        b"CLONE_PARENT" => ForkSort::CLONE_PARENT,
+        word => integer(word).map_or(0, i64::cast_unsigned),
+    });
+    ForkSort::of_clone(bits.fold(0, |all, bits| all | bits))
 }
 
 /// The kernel's directory of a process's descriptors.

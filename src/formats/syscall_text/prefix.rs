@@ -144,7 +144,8 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
 const MOST_OUTPUT: usize = 4096;
 
 /// Splits off what the traced program itself wrote, if its output goes to the same file as strace's: `write(1, "hello\n",
-/// 6hello`. The call continues in the line after its output, without columns.
+/// 6hello`. The call continues in the line after its output, without columns. If the output has no line end, the call ends
+/// in the same line, which is left as it is.
 fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let file = body.strip_prefix(b"write(")?;
     if !matches!(file.first(), Some(b'1' | b'2')) {
@@ -154,6 +155,7 @@ fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = string_end(file, quote);
     let text = file.get(quote + 1..end.checked_sub(1)?)?;
     let after = file.get(end..)?;
+    let is_cut = after.starts_with(b"...");
     let after = after.strip_prefix(b"...").unwrap_or(after);
     let digits = after.strip_prefix(b", ")?;
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
@@ -165,10 +167,30 @@ fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_output = match memchr::memchr(b'\n', &written) {
         Some(line_end) => written.get(..line_end) == Some(output),
         // Of a string that strace cut, only the start of the line is known.
-        None => output.starts_with(&written),
+        None if is_cut || !written.is_empty() => {
+            let rest = output.strip_prefix(&*written);
+            let is_end = match is_cut {
+                true => has_call_end,
+                false => is_call_end,
+            };
+            rest.is_some_and(|rest| !is_end(rest))
+        }
+        None => false,
     };
     let call = body.get(..body.len() - output.len())?;
     is_output.then_some((call, output))
+}
+
+/// Returns whether a call's end begins `rest`.
+fn is_call_end(rest: &[u8]) -> bool {
+    let after = rest.strip_prefix(b")");
+    after.is_some_and(|after| skip_spaces(after).starts_with(b"= "))
+}
+
+/// Returns whether a call's end is in `rest`, perhaps behind more of the program's output.
+fn has_call_end(rest: &[u8]) -> bool {
+    let mut ends = memchr::memrchr_iter(b')', rest);
+    ends.any(|at| rest.get(at..).is_some_and(is_call_end))
 }
 
 fn strace_columns(line: &[u8]) -> TextLine<'_> {

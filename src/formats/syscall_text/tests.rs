@@ -528,6 +528,16 @@ fn output_of_the_program_in_the_same_file_breaks_no_call() {
     let detail = describe(&reader, &columns, 0);
     let fields: Vec<String> = detail.fields.iter().map(|field| field.text()).collect();
     assert!(fields.iter().any(|field| field == "7"), "{fields:?}");
+    // The call ends in the line of its output, or nothing was written to this file.
+    let text = "9 1795.1 write(1, \"x\", 1x)      = 1 <0.2>\n\
+        9 1795.4 write(2, \"\", 0) = 0 <0.1>\n\
+        9 1795.5 write(1, \"\"..., 16) = 16 <0.1>\n\
+        9 1795.6 write(1, \"ab\"..., 9abcdefg) ) = 9 <0.1>\n\
+        9 1795.7 close(1) = 0\n";
+    let (_, columns) = read(text, Dialect::Strace);
+    assert_eq!(columns.diagnostics.rows().len(), 0);
+    assert_eq!(ends(&columns, MarkOp::Begin), 0);
+    assert_eq!(columns.completes.len(), 5);
     // Something else is no output of this call.
     let text = "9 1795.1 write(1, \"hello\\n\", 6world\n9 1795.2 close(1) = 0\n";
     let (_, columns) = read(text, Dialect::Strace);

@@ -8,6 +8,7 @@ use super::kind::{Kind, More, NumberSort};
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Parameter, ParameterSort, Scope};
 use super::printed_time::Times;
+use super::switch_state::preempted_bit;
 use crate::base::{Endian, Timestamp};
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, NumberValue, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
@@ -395,7 +396,11 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         _ => 0,
     };
     if field.name == "prev_state" && kind.format.name == "sched_switch" {
-        return state_text(kind.state_letters(), number);
+        let mut text = state_text(kind.state_letters(), number);
+        if number & preempted_bit(&kind.format.print_fmt) != 0 {
+            text.push('+');
+        }
+        return text;
     }
     if field.name == "common_flags" {
         return flag_bits::words(number);

@@ -32,17 +32,10 @@ impl StateTable {
     /// Reads the table from the print fmt of sched_switch; if it contains none, uses the bits of Linux 4.14.
     #[must_use]
     pub fn new(print_fmt: &str) -> StateTable {
-        let mut bits = parse_bits(print_fmt);
-        if bits.is_empty() {
-            bits = USUAL.to_vec();
-        }
-        let highest = bits.iter().map(|(bit, _)| *bit).max().unwrap_or(0);
+        let bits = bits_of(print_fmt).into_iter();
         let mut table = StateTable {
-            bits: bits
-                .into_iter()
-                .map(|(bit, letter)| (bit, state_of(letter)))
-                .collect(),
-            preempted: parse_preempted(print_fmt).unwrap_or(highest << 1),
+            bits: bits.map(|(bit, letter)| (bit, state_of(letter))).collect(),
+            preempted: preempted_bit(print_fmt),
             small: [ThreadState::Unknown; 256],
         };
         table.small = std::array::from_fn(|value| table.look_up(value as u64));
@@ -72,6 +65,24 @@ impl StateTable {
             .iter()
             .find(|(bit, _)| *bit != 0 && flags & bit == *bit)
             .map_or(ThreadState::Unknown, |(_, state)| *state)
+    }
+}
+
+/// Returns the bit of a thread that was preempted, which the kernel shows as `+`, in the print fmt of sched_switch.
+#[must_use]
+pub(crate) fn preempted_bit(print_fmt: &str) -> u64 {
+    parse_preempted(print_fmt).unwrap_or_else(|| {
+        let bits = bits_of(print_fmt);
+        bits.iter().map(|(bit, _)| *bit).max().unwrap_or(0) << 1
+    })
+}
+
+/// Returns the bits of states and their letters; those of Linux 4.14 if the print fmt contains none.
+fn bits_of(print_fmt: &str) -> Vec<(u64, u8)> {
+    let bits = parse_bits(print_fmt);
+    match bits.is_empty() {
+        true => USUAL.to_vec(),
+        false => bits,
     }
 }
 

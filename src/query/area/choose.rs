@@ -2,14 +2,21 @@
 
 use super::{Area, Lane, Lanes};
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, CpuId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 
 impl Area {
-    /// Adds the lanes of a thread: its states, its slices and its counters.
+    /// Adds the lanes of a thread: its states, its slices, the asynchronous slices that it began, and its counters.
     pub(crate) fn add_thread(&mut self, trace: &Trace, thread: ThreadId) {
         self.add(Lane::States(thread));
+        self.add(Lane::AsyncOf(thread));
         self.add_tracks(trace, TrackKind::Thread(thread));
         self.add_counters(trace, CounterScope::Thread(thread));
+    }
+
+    /// Adds the lanes of a process besides those of its threads: its asynchronous slices and its counters.
+    pub(crate) fn add_process(&mut self, trace: &Trace, process: ProcessId) {
+        self.add_tracks(trace, TrackKind::Async(Some(process)));
+        self.add_counters(trace, CounterScope::Process(process));
     }
 
     /// Adds the lanes of a CPU: its runs, the slices of threads while they run there, its interrupts and its counters.

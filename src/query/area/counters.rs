@@ -90,6 +90,9 @@ pub fn counter(trace: &Trace, id: CounterTrackId, span: TimeSpan) -> Option<Coun
     } else {
         last
     };
+    if summary.min > summary.max {
+        (summary.min, summary.max) = (f64::NAN, f64::NAN);
+    }
     summary.sample_mean = (samples > 0).then(|| sum / samples as f64);
     Some(summary)
 }

@@ -107,6 +107,8 @@ pub enum Lane {
     States(ThreadId),
     /// A counter.
     Counter(CounterTrackId),
+    /// The asynchronous slices that a thread began, on any track.
+    AsyncOf(ThreadId),
 }
 
 /// The intervals of an area that are added up.

@@ -150,7 +150,7 @@ impl<'a> OnCpus<'a> {
                     match *lane {
                         Lane::OnCpu(cpu) => cpus.push(cpu),
                         Lane::Track(track) => whole.push(track),
-                        Lane::Runs(_) | Lane::States(_) | Lane::Counter(_) => {}
+                        Lane::Runs(_) | Lane::States(_) | Lane::Counter(_) | Lane::AsyncOf(_) => {}
                     }
                 }
                 is_chosen.fill(true);

@@ -2,14 +2,16 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::label_groups::{LabelGroups, namesakes};
 use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
-use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace};
+use crate::trace::{
+    CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId, TrackKind,
+};
 
 /// The number of states.
 pub(super) const STATES: u32 = ThreadState::ALL.len() as u32;
@@ -95,7 +97,7 @@ impl Limits {
                     match *lane {
                         Lane::States(thread) => limits.set(&[thread], &[], Choice::Chosen),
                         Lane::Runs(cpu) => limits.set(&[], &[cpu], Choice::Chosen),
-                        Lane::Track(_) | Lane::OnCpu(_) | Lane::Counter(_) => {}
+                        Lane::Track(_) | Lane::OnCpu(_) | Lane::Counter(_) | Lane::AsyncOf(_) => {}
                     }
                 }
             }
@@ -269,6 +271,9 @@ impl Source<'_> {
             }
             _ => {
                 let state = trace.states.get(StateId(row));
+                if state.state.is_over() {
+                    return state.start.0;
+                }
                 (state.start, state.event)
             }
         };
@@ -420,6 +425,49 @@ impl Source<'_> {
     }
 }
 
+/// Returns the asynchronous slices that chosen threads began, of tracks that are not chosen themselves: a row for each
+/// stretch of them.
+fn async_rows<R: Iterator<Item = Row>>(
+    trace: &Trace,
+    lanes: &[Lane],
+    rows_of_track: impl Fn(u32) -> R,
+) -> Vec<Row> {
+    let threads = lanes.iter().filter_map(|lane| match lane {
+        Lane::AsyncOf(thread) => Some(*thread),
+        _ => None,
+    });
+    let threads: FxHashSet<ThreadId> = threads.collect();
+    let mut found = Vec::new();
+    if threads.is_empty() {
+        return found;
+    }
+    let is_chosen = |slice: u32| {
+        let begin = EventId(trace.slices.begins.at(slice as usize));
+        let thread = trace.events.thread(begin);
+        thread.is_some_and(|thread| threads.contains(&thread))
+    };
+    for (track, number) in trace.tracks.iter().zip(0..) {
+        let is_whole = || lanes.binary_search(&Lane::Track(TrackId(number))).is_ok();
+        if !matches!(track.kind, TrackKind::Async(_)) || is_whole() {
+            continue;
+        }
+        for row in rows_of_track(number) {
+            let mut slices = row.range.clone().peekable();
+            while let Some(first) = slices.find(|&slice| is_chosen(slice)) {
+                let mut end = first + 1;
+                while slices.next_if(|&slice| is_chosen(slice)).is_some() {
+                    end += 1;
+                }
+                found.push(Row {
+                    range: first..end,
+                    ..row.clone()
+                });
+            }
+        }
+    }
+    found
+}
+
 fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
     let plain = |range: Range<u32>, owner: u32| Row {
         range,
@@ -478,7 +526,11 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
                 (Lane::States(id), What::States) => vec![plain(trace.states.of(id), id.0)],
                 _ => Vec::new(),
             });
-            rows.collect()
+            let mut rows: Vec<Row> = rows.collect();
+            if what == What::Slices {
+                rows.extend(async_rows(trace, &lanes, track_rows));
+            }
+            rows
         }
         (What::Slices, Lanes::Both { .. }) => Vec::new(),
         (What::Runs, Lanes::Both { cpus, .. }) => cpus

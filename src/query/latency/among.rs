@@ -52,7 +52,7 @@ impl Among {
                     Some(TrackKind::Cpu(cpu)) => cpus.push(cpu),
                     _ => {}
                 },
-                Lane::Counter(_) => {}
+                Lane::Counter(_) | Lane::AsyncOf(_) => {}
             }
         }
         Among::AnyOf(sorted(threads), sorted(cpus))

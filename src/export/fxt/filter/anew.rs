@@ -10,12 +10,11 @@ use super::file::FxtFile;
 use super::kept::Kept;
 use super::places::Record;
 use super::references::KernelObject;
-use crate::event::FieldRole;
 use crate::export::fxt::args::{self, Fitted, MOST_ARG_WORDS};
 use crate::export::fxt::encode::{Encoder, EventAt};
 use crate::export::fxt::item::{Item, ItemTime, What, order_of};
 use crate::export::fxt::records::{EventType, ObjectKey};
-use crate::export::shared::arguments::record_word;
+use crate::export::shared::arguments::flow_id_in;
 use crate::fxt::layout::{RECORD_TYPE, event, record_type};
 use crate::trace::{EventId, Trace};
 
@@ -108,7 +107,7 @@ impl Encoder<'_, '_> {
             EventType::AsyncBegin | EventType::AsyncInstant | EventType::AsyncEnd => {
                 self.async_id()
             }
-            _ => record_word(&self.fields, FieldRole::FlowId),
+            _ => flow_id_in(&self.fields),
         };
         let thread = self.source.koids.thread(self.events.thread(id));
         let at = EventAt {

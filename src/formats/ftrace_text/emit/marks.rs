@@ -420,7 +420,7 @@ impl<'a> Emitter<'a> {
         let mark = atrace::atrace(text);
         let event_name: &[u8] = if is_wrapped { name } else { b"print" };
         let named = match &mark {
-            Some(mark) if event_name == b"print" => atrace::named_kind(mark, &self.kinds),
+            Some(mark) if event_name == b"print" => atrace::named_kind(mark, self.kinds),
             _ => None,
         };
         let kind = named.unwrap_or_else(|| match mark {

@@ -14,7 +14,6 @@ use crate::formats::ftrace_text::tasks::{
     StateLetters, TracerText, WakeupText, end_state, switch, wakeup,
 };
 
-const CLONE_THREAD: u64 = 0x10000;
 /// Maximum time in ns between a `sched_wakeup` event and the wakeup tracer's line for the same wakeup.
 const MOST_NS_BETWEEN_DOUBLES: i64 = 20_000;
 
@@ -197,11 +196,7 @@ impl<'a> Emitter<'a> {
                 let child = pid(info, b"pid")?;
                 let name = strings.intern(field(info, b"comm").unwrap_or(b""));
                 let flags = field(info, b"clone_flags").and_then(hex);
-                let sort = match flags {
-                    Some(flags) if flags & CLONE_THREAD != 0 => ForkSort::Thread,
-                    Some(_) => ForkSort::Process,
-                    None => ForkSort::Unknown,
-                };
+                let sort = flags.map_or(ForkSort::Unknown, ForkSort::of_clone);
                 self.forget(child);
                 Life::Fork {
                     parent: now.thread,

@@ -11,8 +11,6 @@ use crate::event::{
 };
 use crate::formats::tracedat::recipe::{Recipe, hash_text};
 
-const CLONE_THREAD: u64 = 0x10000;
-
 impl PartPass<'_> {
     /// Reads an event of a rare kind. `None` if the event is too short for its fields.
     pub(super) fn cook_rare<E: ByteOrder>(
@@ -136,11 +134,8 @@ impl PartPass<'_> {
             }
             Recipe::NewTask { child, flags, name } => {
                 let child = child.read::<E>(payload)? as u32;
-                let sort = match flags.and_then(|flags| flags.read::<E>(payload)) {
-                    Some(flags) if flags & CLONE_THREAD != 0 => ForkSort::Thread,
-                    Some(_) => ForkSort::Process,
-                    None => ForkSort::Unknown,
-                };
+                let flags = flags.and_then(|flags| flags.read::<E>(payload));
+                let sort = flags.map_or(ForkSort::Unknown, ForkSort::of_clone);
                 let name = name.as_ref().and_then(|field| field.data(payload, endian));
                 self.fork(event, own, child, sort, name);
             }

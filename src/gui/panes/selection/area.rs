@@ -112,7 +112,7 @@ fn owners_of(kinds: &[LaneKind], trace: &Trace) -> Hidden {
                 Some(TrackKind::Cpu(cpu)) => owners.cpus.push(cpu),
                 Some(TrackKind::Async(_) | TrackKind::Nobody) | None => {}
             },
-            Lane::OnCpu(_) | Lane::Counter(_) => {}
+            Lane::OnCpu(_) | Lane::Counter(_) | Lane::AsyncOf(_) => {}
         }
     }
     owners.threads.sort_unstable();
@@ -141,7 +141,7 @@ pub(crate) fn whole_of(area: &Area, trace: &Trace) -> Whole {
     let is_of_cpu = |lane: &Lane| match *lane {
         Lane::Runs(_) | Lane::OnCpu(_) | Lane::Counter(_) => true,
         Lane::Track(id) => matches!(kind(id), Some(TrackKind::Cpu(_))),
-        Lane::States(_) => false,
+        Lane::States(_) | Lane::AsyncOf(_) => false,
     };
     match cpus_of(area).len() {
         0 => Whole::Range,

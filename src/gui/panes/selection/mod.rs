@@ -425,7 +425,7 @@ fn first_shown(trace: &Trace, area: &Area, job: &Job) -> Result<Shown, Cancelled
             Lane::Track(id) => has_slices(trace, id, area.span).then_some(Shown::Slices),
             Lane::States(id) => has_states(trace, id, area.span).then_some(Shown::States),
             Lane::Runs(id) => has_runs(trace, id, area.span).then_some(Shown::CpuUse),
-            Lane::OnCpu(_) => None,
+            Lane::OnCpu(_) | Lane::AsyncOf(_) => None,
             Lane::Counter(_) => Some(Shown::Counters),
         };
         kinds.extend(kind.filter(|kind| !kinds.contains(kind)));

@@ -1,0 +1,125 @@
+//! Ids of Chrome JSON: what belongs together by `id`, `id2` and `bind_id`, in which process it is, and what is shown.
+//! Perfetto's `json_trace_parser_impl.cc` and `flow_tracker.cc` say what is right.
+
+use crate::files::Files;
+use serde_json::Value;
+
+fn cells(files: &Files, arguments: &[&str], wanted: &[&str]) -> Vec<Vec<Value>> {
+    let rows = files.table(arguments);
+    let of_row = |row: &Value| wanted.iter().map(|name| row[name].clone()).collect();
+    rows.iter().map(of_row).collect()
+}
+
+/// One id, first in process 1, later in process 2.
+const IN_TWO_PROCESSES: &str = r#"[
+{"ph":"M","name":"process_name","pid":1,"args":{"name":"browser"}},
+{"ph":"M","name":"process_name","pid":2,"args":{"name":"renderer"}},
+{"ph":"b","name":"load","cat":"n","id":"0x1","ts":1,"pid":1,"tid":11},
+{"ph":"e","name":"load","cat":"n","id":"0x1","ts":5,"pid":1,"tid":11},
+{"ph":"b","name":"load","cat":"n","id":"0x1","ts":100,"pid":2,"tid":22},
+{"ph":"b","name":"part","cat":"n","id":"0x1","ts":200,"pid":1,"tid":11},
+{"ph":"e","name":"part","cat":"n","id":"0x1","ts":300,"pid":1,"tid":11},
+{"ph":"e","name":"load","cat":"n","id":"0x1","ts":500,"pid":2,"tid":22}]"#;
+
+#[test]
+fn an_operation_is_in_the_process_in_which_it_began() {
+    let files = Files::new(&[("a.json", IN_TWO_PROCESSES)]);
+    let wanted = ["ts", "dur", "depth", "pid", "process"];
+    let all = cells(&files, &["slices", "a.json"], &wanted);
+    let expected: Value = serde_json::json!([
+        [1000, 4000, 0, 1, "browser"],
+        [100_000, 400_000, 0, 2, "renderer"],
+        [200_000, 100_000, 1, 2, "renderer"],
+    ]);
+    assert_eq!(serde_json::to_value(&all).unwrap(), expected);
+    for (form, count) in [("fxt", 2), ("json", 2)] {
+        let part = format!("part.{form}");
+        let _written = files.text(&["export", "a.json", "--process", "2", "-o", &part]);
+        let again = cells(&files, &["slices", &part], &["ts", "dur", "process"]);
+        assert_eq!(again.len(), count, "{form}: {again:?}");
+        assert!(again.iter().all(|row| row[2] == "renderer"), "{again:?}");
+    }
+}
+
+#[test]
+fn a_local_id_is_another_than_the_same_number_without_a_process() {
+    let text = r#"[
+{"ph":"b","name":"x","cat":"c","id":"0x1","ts":1,"pid":1,"tid":1},
+{"ph":"b","name":"x","cat":"c","id2":{"local":"0x1"},"ts":2,"pid":1,"tid":1},
+{"ph":"e","name":"x","cat":"c","id":"0x1","ts":3,"pid":1,"tid":1},
+{"ph":"e","name":"x","cat":"c","id2":{"local":"0x1"},"ts":10,"pid":1,"tid":1},
+{"ph":"b","name":"g","cat":"c","id2":{"global":"9"},"ts":20,"pid":1,"tid":1},
+{"ph":"e","name":"g","cat":"c","id":"9","ts":24,"pid":1,"tid":1}]"#;
+    let files = Files::new(&[("a.json", text)]);
+    let all = cells(&files, &["slices", "a.json"], &["ts", "dur"]);
+    let expected = serde_json::json!([[1000, 2000], [2000, 8000], [20_000, 4000]]);
+    assert_eq!(serde_json::to_value(&all).unwrap(), expected);
+    // The ids are shown as they are written.
+    let ids = files.text(&["search", "name == x && id == 1", "a.json"]);
+    assert_eq!(ids.lines().count(), 2, "{ids}");
+    let arguments = files.text(&["table", "args", "a.json"]);
+    assert!(arguments.contains("\tuint\t1\t"), "{arguments}");
+    let through = files.text(&["export", "a.json", "-o", "a.fxt"]);
+    assert!(through.is_empty(), "{through}");
+    let again = cells(&files, &["slices", "a.fxt"], &["ts", "dur"]);
+    assert_eq!(serde_json::to_value(&again).unwrap(), expected);
+}
+
+/// (name of the slice, or nothing; the same at the arrow's other end).
+fn arrows(files: &Files, file: &str) -> Vec<(String, String)> {
+    let slices = files.table(&["slices", file]);
+    let name = |id: &Value| match id.as_u64() {
+        Some(id) => slices
+            .iter()
+            .find(|row| row["id"] == id)
+            .map_or("?".to_owned(), |row| {
+                row["name"].as_str().unwrap().to_owned()
+            }),
+        None => String::new(),
+    };
+    let flows = files.table(&["flows", file]);
+    let ends = |flow: &Value| (name(&flow["from_slice"]), name(&flow["to_slice"]));
+    flows.iter().map(ends).collect()
+}
+
+#[test]
+fn arrows_by_bind_id_belong_to_the_slice_that_carries_it() {
+    let children = r#"[
+{"ph":"X","name":"P","ts":110,"dur":10,"pid":4,"tid":1,"bind_id":"0xabc","flow_out":true},
+{"ph":"X","name":"C","ts":110,"dur":1,"pid":4,"tid":1},
+{"ph":"X","name":"Q","ts":112,"dur":0,"pid":4,"tid":2,"bind_id":"0xabc","flow_in":true},
+{"ph":"X","name":"D","ts":112,"dur":1,"pid":4,"tid":2},
+{"ph":"b","name":"R","cat":"c","id":5,"ts":130,"pid":4,"tid":2,"bind_id":"0xabc","flow_in":true},
+{"ph":"e","name":"R","cat":"c","id":5,"ts":140,"pid":4,"tid":2}]"#;
+    // An end does not close the flow: a second one leads from the same slice, until the id begins again.
+    let fan = r#"[
+{"ph":"X","name":"a","ts":1,"dur":5,"pid":1,"tid":1},{"ph":"s","name":"f","cat":"f","id":1,"ts":2,"pid":1,"tid":1},
+{"ph":"X","name":"b","ts":10,"dur":5,"pid":1,"tid":2},{"ph":"f","bp":"e","name":"f","cat":"f","id":1,"ts":11,"pid":1,"tid":2},
+{"ph":"X","name":"c","ts":20,"dur":5,"pid":1,"tid":3},{"ph":"f","bp":"e","name":"f","cat":"f","id":1,"ts":21,"pid":1,"tid":3},
+{"ph":"X","name":"d","ts":30,"dur":5,"pid":1,"tid":1},{"ph":"s","name":"f","cat":"f","id":1,"ts":31,"pid":1,"tid":1},
+{"ph":"X","name":"e","ts":40,"dur":5,"pid":1,"tid":3},{"ph":"f","bp":"e","name":"f","cat":"f","id":1,"ts":41,"pid":1,"tid":3}]"#;
+    let files = Files::new(&[("children.json", children), ("fan.json", fan)]);
+    for (file, expected) in [
+        ("children", vec![("P", "Q"), ("P", "R")]),
+        ("fan", vec![("a", "b"), ("a", "c"), ("d", "e")]),
+    ] {
+        let original = format!("{file}.json");
+        let found = arrows(&files, &original);
+        let found: Vec<(&str, &str)> = found.iter().map(|(a, b)| (&**a, &**b)).collect();
+        assert_eq!(found, expected, "{file}");
+        let ends = ["from_ts", "from_tid", "to_ts", "to_tid"];
+        let before = cells(&files, &["flows", &original], &ends);
+        for form in ["fxt", "again.json"] {
+            let again = format!("{file}.{form}");
+            let _written = files.text(&["export", &original, "-o", &again]);
+            assert_eq!(cells(&files, &["flows", &again], &ends), before, "{again}");
+            // None leads from or to another slice than before.
+            for (pair, was) in arrows(&files, &again).iter().zip(&expected) {
+                assert!(pair.0.is_empty() || pair.0 == was.0, "{again}: {pair:?}");
+                assert!(pair.1.is_empty() || pair.1 == was.1, "{again}: {pair:?}");
+            }
+        }
+        let notes = files.table(&["diagnostics", &format!("{file}.json")]);
+        assert!(notes.iter().all(|row| row["code"] != "flow_dropped"));
+    }
+}
