@@ -12,7 +12,7 @@
 use std::hash::Hash;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::around::Around;
 use super::group::{Groups, gather};
@@ -96,6 +96,14 @@ struct FlowPointMark {
 }
 
 impl FlowPointMark {
+    /// Returns whether the slice around the mark does not matter.
+    fn is_bound_by_itself(&self) -> bool {
+        matches!(
+            self.bound,
+            FlowBound::Nowhere | FlowBound::Own | FlowBound::Begun { .. }
+        )
+    }
+
     /// Returns the key and the names that all marks of one flow share.
     fn identity(&self) -> (u64, [StringId; 2]) {
         (self.key, self.names)
@@ -110,7 +118,13 @@ fn collect_marks(of_parts: PerPart<FlowMark>, recorded: &Recorded) -> Vec<FlowPo
             event: part.event(row.event),
             thread: recorded.thread(part, row.event),
             op: row.op,
-            bound: row.bound,
+            bound: match row.bound {
+                FlowBound::Begun { at, name } => FlowBound::Begun {
+                    at,
+                    name: part.string(name),
+                },
+                bound => bound,
+            },
             key: row.id,
             name: part.string(row.name),
             kind: row.kind,
@@ -205,31 +219,60 @@ fn outer_async_of(asyncs: &[OuterAsync], mark: &FlowPointMark) -> Option<SliceId
     (last.thread == thread && last.end >= mark.time.0).then_some(last.slice)
 }
 
-/// Returns, for each mark that is bound to the slice that its event begins, that slice; `None` for all others.
-fn own_slices(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
-    let is_own = |mark: &FlowPointMark| mark.bound == FlowBound::Own;
-    if !marks.iter().any(is_own) {
-        return vec![None; marks.len()];
-    }
-    let asking = marks.iter().filter(|mark| is_own(mark));
-    let mut begun: FxHashMap<u32, Option<SliceId>> =
-        asking.map(|mark| (mark.event.0, None)).collect();
-    for (slice, event) in (0..).zip(ground.tables.slices.begins.iter()) {
-        if let Some(of_event) = begun.get_mut(&event) {
-            *of_event = Some(SliceId(slice));
+/// A slice that marks name: the event that begins it, or its thread, start in ns and name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Named {
+    Event(EventId),
+    Begun(ThreadId, i64, StringId),
+}
+
+impl Named {
+    fn of(mark: &FlowPointMark) -> Option<Named> {
+        match mark.bound {
+            FlowBound::Own => Some(Named::Event(mark.event)),
+            FlowBound::Begun { at, name } => Some(Named::Begun(mark.thread?, at, name)),
+            _ => None,
         }
     }
-    let own = marks.iter().map(|mark| match is_own(mark) {
-        true => begun.get(&mark.event.0).copied().flatten(),
-        false => None,
+}
+
+/// Returns, for each mark that names a slice, that slice; `None` for all others.
+fn named_slices(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
+    let named: Vec<Option<Named>> = marks.iter().map(Named::of).collect();
+    let asked = named.iter().flatten();
+    let mut found: FxHashMap<Named, Option<SliceId>> = asked.map(|it| (*it, None)).collect();
+    if found.is_empty() {
+        return vec![None; marks.len()];
+    }
+    let starts = found.keys().filter_map(|it| match it {
+        Named::Begun(_, start, _) => Some(*start),
+        Named::Event(_) => None,
     });
-    own.collect()
+    let starts: FxHashSet<i64> = starts.collect();
+    let slices = &ground.tables.slices;
+    let events = &ground.recorded.events;
+    for (slice, event) in (0..).map(SliceId).zip(slices.begins.iter()) {
+        let event = EventId(event);
+        if let Some(place) = found.get_mut(&Named::Event(event)) {
+            *place = Some(slice);
+        }
+        let start = slices.starts.at(slice.0 as usize);
+        if starts.contains(&start)
+            && let Some(thread) = events.thread(event)
+            && let begun = Named::Begun(thread, start, slices.label(slice).name)
+            && let Some(place) = found.get_mut(&begun)
+        {
+            place.get_or_insert(slice);
+        }
+    }
+    let of_mark = |it: Option<Named>| it.and_then(|it| found.get(&it).copied().flatten());
+    named.into_iter().map(of_mark).collect()
 }
 
 /// Returns, for each mark, the slice that it is bound to. Parallel over threads, in order of time on each.
 fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<SliceId>> {
     let mut of_threads = Groups::with_capacity(marks.len());
-    let bound = |mark: &FlowPointMark| !matches!(mark.bound, FlowBound::Nowhere | FlowBound::Own);
+    let bound = |mark: &FlowPointMark| !mark.is_bound_by_itself();
     for (mark, number) in marks.iter().zip(0_u32..).filter(|(mark, _)| bound(mark)) {
         if let Some(thread) = mark.thread {
             of_threads.push(thread.0, number);
@@ -269,7 +312,7 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
                 .collect()
         })
         .collect();
-    let mut slices = own_slices(marks, ground);
+    let mut slices = named_slices(marks, ground);
     for (number, slice) in found.into_iter().flatten() {
         slices[number as usize] = Some(slice);
     }
@@ -417,7 +460,8 @@ pub(crate) fn flow_table(rows: FlowRows, ground: Ground<'_>) -> FlowTable {
             let mark = &marks[number as usize];
             let process = ground.people.process_of_or_idle(mark.thread);
             let slice = slices[number as usize];
-            let is_bound = slice.is_some() || mark.bound == FlowBound::Nowhere;
+            let may_be_free = matches!(mark.bound, FlowBound::Nowhere | FlowBound::Begun { .. });
+            let is_bound = slice.is_some() || may_be_free;
             let point = is_bound.then_some(FlowPoint {
                 time: mark.time,
                 thread: mark.thread,

@@ -11,6 +11,8 @@ pub(crate) const OWN_PROVIDER: &str = OWN_WRITER;
 pub(crate) const OWN_BORDERS: &str = "threadline (among kept records)";
 /// The argument of a flow event with the name of the slice to which it belongs, or null.
 pub(crate) const REALLY_IN: &str = "really_in";
+/// The argument with the start of that slice, in ns on the trace's clock.
+pub(crate) const REALLY_IN_FROM: &str = "really_in_from_ns";
 /// The argument of a slice or switch whose end was not recorded.
 pub(crate) const END_NOT_SEEN: &str = "end_not_seen";
 /// The kernel object (of no type) that states facts about the whole recording.

@@ -37,8 +37,11 @@ pub(super) const FILES: TableDef = TableDef {
     rows: Rows::Trace(files),
 };
 
-const PATH_AS_GIVEN: ColumnDef<'static> =
-    ColumnDef::path("path", "Path", "The path as the program gave it.");
+const PATH_AS_GIVEN: ColumnDef<'static> = ColumnDef::path(
+    "path",
+    "Path",
+    "The path, resolved if the recording resolves it; else as the program gave it.",
+);
 const OTHER_PATH: ColumnDef<'static> = ColumnDef::path(
     "other_path",
     "Other path",

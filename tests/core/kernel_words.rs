@@ -27,6 +27,45 @@ fn a_preempted_thread_is_found_by_its_letters_in_trace_dat_and_text() {
     }
 }
 
+/// Named system calls print what they returned as the bits of a long.
+#[test]
+fn errors_of_named_system_calls_are_counted_in_text() {
+    let call = |at: u32, result: &str| {
+        format!(
+            "             cat-22    [000] .....   100.00{at}001: sys_openat(dfd: 0xffffff9c, filename: 0x7ffe0000, flags: 0x0, mode: 0x0)\n             cat-22    [000] .....   100.00{at}011: sys_openat -> {result}\n"
+        )
+    };
+    let text = [
+        "# tracer: nop\n#\n",
+        &call(1, "0xfffffffffffffffe"),
+        &call(2, "0xfffffffe"),
+        &call(3, "0x7ffff7fc1000"),
+        &call(4, "0xf7fc1000"),
+        &call(5, "0x3"),
+    ]
+    .concat();
+    let files = Files::new(&[("a.txt", &text)]);
+    let calls = files.table(&["syscalls", "a.txt"]);
+    assert_eq!(
+        (&calls[0]["calls"], &calls[0]["errors"]),
+        (&5.into(), &2.into())
+    );
+    let failed = files.text(&["search", "ret < 0", "a.txt"]);
+    assert_eq!(failed.lines().count(), 3, "{failed}");
+    // The same of the report of a trace.dat.
+    let recorded = case("tracedat/both-syscall-kinds.dat.zst");
+    let report = files.0.path().join("report.txt");
+    std::fs::write(&report, stdout(&["report", &recorded])).unwrap();
+    let errors = |file: &str| -> (i64, i64) {
+        let all = rows(&["table", "syscalls", file]);
+        let sum = |name: &str| all.iter().map(|row| number(row, name)).sum();
+        (sum("calls"), sum("errors"))
+    };
+    let of_recorded = errors(&recorded);
+    assert!(of_recorded.1 > 0, "{of_recorded:?}");
+    assert_eq!(errors(report.to_str().unwrap()), of_recorded);
+}
+
 #[test]
 fn a_word_that_is_no_field_is_a_text_in_filters_of_texts() {
     let switch = |state: &str, next: &str| {
@@ -156,4 +195,50 @@ fn sums_of_a_process_contain_its_asynchronous_slices_and_counters() {
     let of_all = rows(&["stats", "--of", "counters", &fxt]).len();
     let of_process = rows(&["stats", "--of", "counters", "--process", &process, &fxt]).len();
     assert!(of_all > 0 && of_process == of_all, "{of_all} {of_process}");
+}
+
+/// The file's order counts, also at one time.
+#[test]
+fn pairs_of_events_of_one_time_are_those_of_the_file() {
+    let line =
+        |at: &str, event: &str| format!("             app-10    [000] d.h.. {at}: {event}\n");
+    let entry = |at: &str| line(at, "irq_handler_entry: irq=9 name=x");
+    let exit = |at: &str| line(at, "irq_handler_exit: irq=9 ret=handled");
+    let text = [
+        "# tracer: nop\n#\n".to_owned(),
+        entry("  5.000001"),
+        exit("  5.000001"),
+        entry("  5.500000"),
+        exit("  5.500000"),
+        entry("  5.700000"),
+        exit("  5.700002"),
+    ];
+    let files = Files::new(&[("a.txt", &text.concat())]);
+    let ends = ["--begin", "irq_handler_entry", "--end", "irq_handler_exit"];
+    let worst = files.text(&[&["latency"], &ends[..], &["--worst", "9", "a.txt"]].concat());
+    let lengths: Vec<&str> = worst
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').nth(1).unwrap())
+        .collect();
+    assert_eq!(lengths, ["2000", "0", "0"], "{worst}");
+}
+
+#[test]
+fn flame_graphs_of_a_thread_contain_its_asynchronous_slices() {
+    let file = format!(
+        "{}/sample-traces/node-workers.json.gz",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    for chosen in [["--thread", "8134"], ["--process", "8134"]] {
+        let stats = rows(&[&["stats"], &chosen[..], &[file.as_str()]].concat());
+        let flame = stdout(&[&["flame", "--as", "names"], &chosen[..], &[file.as_str()]].concat());
+        for row in stats {
+            let name = row["group"].as_str();
+            assert!(
+                flame.contains(name),
+                "{chosen:?}: {name} is missing in {flame}"
+            );
+        }
+    }
 }

@@ -1079,6 +1079,29 @@ fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
     }
 }
 
+/// A recorder that leaves out events of some threads may have left out what woke this one.
+#[test]
+fn where_switches_are_missing_a_sleep_is_not_taken_for_a_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000000", (61, "S"), 50),
+        waking(1, "5.000900", (60, "d..2."), 50),
+        switch(0, "5.001000", (50, "S"), 61),
+        switch(0, "7.000000", (61, "S"), 50),
+        switch(0, "7.100000", (50, "S"), 0),
+        // The switch to thread 60 on CPU 1 is missing.
+        switch(1, "7.100100", (70, "S"), 71),
+        switch(1, "7.100200", (60, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "filtered.ftrace", &text);
+    let states = states_of(&file, "50");
+    let state = |at: i64| &*states.iter().find(|it| it.0 == at).unwrap().2;
+    assert_eq!(state(5_001_000_000), "sleeping", "{states:?}");
+    assert!(states.iter().all(|it| it.2 != "runnable"), "{states:?}");
+}
+
 /// Nobody records how long a zombie stays, nor what a thread did whose number another thread has later.
 #[test]
 fn the_last_state_of_a_thread_that_is_gone_has_no_least_duration() {

@@ -142,6 +142,7 @@ pub(crate) fn schedule(
         has_switches,
         has_wakings,
         has_wakeups,
+        lacks_switches: mismatches > 0,
         stated: stated
             .flat_map(|(part, stated)| state_facts(part, stated))
             .collect(),

@@ -40,6 +40,8 @@ pub(super) struct Facts<'a> {
     pub has_wakings: bool,
     /// Whether any `sched_wakeup` was recorded: one then follows each `sched_waking`, on the CPU that the thread waits for.
     pub has_wakeups: bool,
+    /// Whether switches are known to be missing without a loss: a recorder may have left out events of some threads.
+    pub lacks_switches: bool,
     /// States that the file itself states, sorted by the event that began them.
     pub stated: Vec<StateFacts>,
 }
@@ -432,7 +434,9 @@ impl Walk<'_> {
     /// If the thread sleeps and runs again at `time` (ns) without having been woken since: it was woken while it was leaving
     /// its CPU, by the last waking before the switch. It was ready from the switch on.
     fn wake_while_leaving(&mut self, time: i64) {
-        let Some(waking) = self.woken_while_up.take() else {
+        // What woke the thread may be missing as well.
+        let waking = self.woken_while_up.take();
+        let Some(waking) = waking.filter(|_| !self.facts.lacks_switches) else {
             return;
         };
         let asleep = self.made.rows.last().filter(|now| {

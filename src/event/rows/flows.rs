@@ -51,6 +51,13 @@ pub enum FlowBound {
     Next,
     /// The slice that its event begins, on a thread or asynchronous; ignored if there is none.
     Own,
+    /// The slice with this name that its thread began at this time (ns); no slice if there is none.
+    Begun {
+        /// The slice's start.
+        at: i64,
+        /// The slice's name.
+        name: StringId,
+    },
     /// No slice: the file itself states this.
     Nowhere,
 }

@@ -8,7 +8,7 @@ use super::flow_labels::FlowLabel;
 use super::values::{exact, or};
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
-use crate::fxt::agreed::REALLY_IN;
+use crate::fxt::agreed::{REALLY_IN, REALLY_IN_FROM};
 use crate::trace::{SliceId, Trace, TrackKind};
 
 /// An event for a mark, without its process and thread.
@@ -55,6 +55,10 @@ impl<'a> FlowEvent<'a> {
             (_, really_in) => {
                 if let Some(really_in) = really_in {
                     args.insert(REALLY_IN.to_owned(), really_in_json(trace, really_in));
+                    if let ReallyIn::Slice(slice) = really_in {
+                        let start = trace.slices.starts.at(slice.0 as usize);
+                        args.insert(REALLY_IN_FROM.to_owned(), json!(start));
+                    }
                 }
                 ",\"bp\":\"e\""
             }

@@ -22,7 +22,7 @@ use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::interrupted;
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
-use crate::fxt::agreed::{INTERRUPTED, REALLY_IN};
+use crate::fxt::agreed::{INTERRUPTED, REALLY_IN, REALLY_IN_FROM};
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
@@ -464,6 +464,9 @@ impl<'a, 't> Encoder<'a, 't> {
         if let Some(really_in) = mark.really_in {
             let value = match really_in {
                 ReallyIn::Slice(slice) => {
+                    let start = source.trace.slices.starts.at(slice.0 as usize);
+                    let start = start.saturating_add(source.shift);
+                    more.push(Arg::new(REALLY_IN_FROM, ArgValue::Int64(start)));
                     let label = source.trace.slices.label(slice);
                     ArgValue::Text(self.name_bytes(label.name).into())
                 }

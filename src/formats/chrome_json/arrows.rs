@@ -7,7 +7,7 @@ use super::scan::Raw;
 use crate::base::StringId;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::{FlowBound, FlowJoin, FlowKind, FlowMark, FlowOp, Role};
-use crate::fxt::agreed::REALLY_IN;
+use crate::fxt::agreed::{REALLY_IN, REALLY_IN_FROM};
 
 impl<'f> Emitter<'f> {
     pub(super) fn flow(&mut self, event: &Event<'_, 'f>, op: FlowOp) {
@@ -31,9 +31,19 @@ impl<'f> Emitter<'f> {
             bound = FlowBound::AtEnd;
             moved.time += 1;
         }
-        if self.source.is_ours && argument_of(event, REALLY_IN.as_bytes()).is_some() {
-            // The slice of this end was not written.
-            bound = FlowBound::Nowhere;
+        if self.source.is_ours
+            && let Some(slice) = argument_of(event, REALLY_IN.as_bytes())
+        {
+            // Readers would bind this end otherwise. If it has no slice, or that was not written, it belongs to none.
+            let from = argument_of(event, REALLY_IN_FROM.as_bytes());
+            let from = from.and_then(|from| whole(from.bytes()));
+            bound = match (slice, from.and_then(|from| i64::try_from(from).ok())) {
+                (Raw::Text(name), Some(at)) => FlowBound::Begun {
+                    at,
+                    name: self.intern(name),
+                },
+                _ => FlowBound::Nowhere,
+            };
         }
         let (index, _) = self.push(&moved, Role::Named);
         let kind = match (

@@ -67,7 +67,7 @@ pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> E
             event_fields(&mut detail, name, info, facts);
         }
         Body::SysEnter(_, arguments) => argument_fields(&mut detail, arguments),
-        Body::SysExit(_, result) => detail.fields.push(field("ret", result)),
+        Body::SysExit(_, result) => detail.fields.push(returned_field(result)),
         Body::Function(function, caller) => function_fields(&mut detail, function, caller),
         Body::Stack(_) => {}
         Body::Text => match (tracer_text(body), tracer_event(body)) {
@@ -173,6 +173,22 @@ fn field(name: &str, text: &[u8]) -> Field {
     }
 }
 
+/// Returns the field for what a named system call returned, which the kernel prints as the bits of a long.
+fn returned_field(text: &[u8]) -> Field {
+    let mut field = field("ret", text);
+    if let Value::Pointer(bits) = field.value {
+        field.value = Value::Int(match u32::try_from(bits) {
+            // The error of a kernel whose longs have 32 bits.
+            Ok(bits) if bits > u32::MAX - MOST_ERRORS => bits.cast_signed().into(),
+            _ => bits.cast_signed(),
+        });
+    }
+    field
+}
+
+/// The number of values that are errors: -4095 to -1 (the kernel's MAX_ERRNO).
+const MOST_ERRORS: u32 = 4095;
+
 fn probe_field(name: &str, address: &[u8]) -> Field {
     Field {
         role: FieldRole::Probe,
@@ -276,7 +292,7 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
         }
         _ if name.starts_with(b"sys_enter_") => return argument_fields(detail, info),
         _ if name.starts_with(b"sys_exit_") => {
-            detail.fields.push(field("ret", info));
+            detail.fields.push(returned_field(info));
             return;
         }
         _ if (name.starts_with(b"funcgraph_") || name == b"fgraph_retaddr_entry")

@@ -15,7 +15,7 @@ use crate::event::{
     Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
     ThreadKey, series_name,
 };
-use crate::fxt::agreed::{INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN};
+use crate::fxt::agreed::{INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM};
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -105,6 +105,7 @@ pub(super) struct WellKnown {
     pub(super) global_async_group: StringId,
     pub(super) really_at_ns: StringId,
     pub(super) really_in: StringId,
+    pub(super) really_in_from: StringId,
     pub(super) measured_ns: StringId,
     pub(super) end_not_seen: StringId,
     pub(super) never_ended: StringId,
@@ -168,7 +169,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             async_group: cache.strings.intern_text("async_group"),
             global_async_group: cache.strings.intern_text("global_async_group"),
             really_at_ns: cache.strings.intern_text("really_at_ns"),
-            really_in: cache.strings.intern_text("really_in"),
+            really_in: cache.strings.intern_text(REALLY_IN),
+            really_in_from: cache.strings.intern_text(REALLY_IN_FROM),
             measured_ns: cache.strings.intern_text("measured_ns"),
             end_not_seen: cache.strings.intern_text("end_not_seen"),
             never_ended: cache.strings.intern_text(NEVER_ENDED),

@@ -406,18 +406,33 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the slice to which a flow event belongs, from the arguments of our own files.
     fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> FlowBound {
         let mut bound = FlowBound::Around;
+        let (mut slice, mut from) = (None, None);
         for arg in args {
             let name = self.text(arg.name, head.at);
             if name == self.well_known.really_in {
-                // Only an export of a time range omits the slice that contained the mark.
-                return FlowBound::Nowhere;
+                slice = Some(match arg.value {
+                    ArgValue::Text(text) => Some(self.text(text, head.at)),
+                    _ => None,
+                });
+            }
+            if name == self.well_known.really_in_from
+                && let ArgValue::Int64(start) = arg.value
+            {
+                from = Some(start);
             }
             let is_at_end = arg.value == ArgValue::Int64(head.time.saturating_add(1));
             if is_at_end && name == self.well_known.really_at_ns {
                 bound = FlowBound::AtEnd;
             }
         }
-        bound
+        match (slice, from) {
+            (Some(Some(name)), Some(at)) => FlowBound::Begun {
+                at,
+                name: self.own_text(name),
+            },
+            (Some(_), _) => FlowBound::Nowhere,
+            (None, _) => bound,
+        }
     }
 
     /// Returns the meaning of the arrow of a flow event, in files of our own exporter.

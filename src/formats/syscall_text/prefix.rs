@@ -160,7 +160,7 @@ fn split_output(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let digits = after.strip_prefix(b", ")?;
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     let output = digits.get(count..)?;
-    if count == 0 || text.len() > MOST_OUTPUT {
+    if count == 0 || text.len() > MOST_OUTPUT || is_call_end(output) {
         return None;
     }
     let written = unescape_octal(text);

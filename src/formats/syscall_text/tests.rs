@@ -533,11 +533,13 @@ fn output_of_the_program_in_the_same_file_breaks_no_call() {
         9 1795.4 write(2, \"\", 0) = 0 <0.1>\n\
         9 1795.5 write(1, \"\"..., 16) = 16 <0.1>\n\
         9 1795.6 write(1, \"ab\"..., 9abcdefg) ) = 9 <0.1>\n\
-        9 1795.7 close(1) = 0\n";
+        9 1795.7 write(1, \")\", 1) = 1 <0.1>\n\
+        9 1795.8 write(1, \") = \"..., 6) = 6 <0.1>\n\
+        9 1795.9 close(1) = 0\n";
     let (_, columns) = read(text, Dialect::Strace);
     assert_eq!(columns.diagnostics.rows().len(), 0);
     assert_eq!(ends(&columns, MarkOp::Begin), 0);
-    assert_eq!(columns.completes.len(), 5);
+    assert_eq!(columns.completes.len(), 7);
     // Something else is no output of this call.
     let text = "9 1795.1 write(1, \"hello\\n\", 6world\n9 1795.2 close(1) = 0\n";
     let (_, columns) = read(text, Dialect::Strace);

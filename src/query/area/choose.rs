@@ -2,7 +2,44 @@
 
 use super::{Area, Lane, Lanes};
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+};
+use rustc_hash::FxHashSet;
+
+/// The threads whose asynchronous slices an area contains, whatever their track.
+#[derive(Debug, Default)]
+pub(crate) struct AsyncsOf(FxHashSet<ThreadId>);
+
+impl AsyncsOf {
+    /// Returns the threads of [`Lane::AsyncOf`].
+    pub(crate) fn new(lanes: &[Lane]) -> AsyncsOf {
+        let threads = lanes.iter().filter_map(|lane| match lane {
+            Lane::AsyncOf(thread) => Some(*thread),
+            _ => None,
+        });
+        AsyncsOf(threads.collect())
+    }
+
+    /// Returns the asynchronous tracks that are not in `whole` (sorted): some of their slices may be chosen.
+    pub(crate) fn tracks(&self, trace: &Trace, whole: &[TrackId]) -> Vec<TrackId> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let tracks = trace.tracks.iter().zip((0..).map(TrackId));
+        let tracks = tracks.filter(|(track, id)| {
+            matches!(track.kind, TrackKind::Async(_)) && whole.binary_search(id).is_err()
+        });
+        tracks.map(|(_, id)| id).collect()
+    }
+
+    /// Returns whether one of the threads began a slice.
+    pub(crate) fn has(&self, trace: &Trace, slice: u32) -> bool {
+        let begin = EventId(trace.slices.begins.at(slice as usize));
+        let thread = trace.events.thread(begin);
+        thread.is_some_and(|thread| self.0.contains(&thread))
+    }
+}
 
 impl Area {
     /// Adds the lanes of a thread: its states, its slices, the asynchronous slices that it began, and its counters.

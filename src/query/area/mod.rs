@@ -27,6 +27,7 @@ use crate::trace::{
     CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
 };
 
+pub(crate) use choose::AsyncsOf;
 pub use exact::{groups, lengths};
 pub use live::LiveArea;
 

@@ -2,16 +2,15 @@
 
 use std::ops::Range;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::choose::AsyncsOf;
 use super::label_groups::{LabelGroups, namesakes};
 use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
 use crate::base::{TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
-use crate::trace::{
-    CpuId, EventId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId, TrackKind,
-};
+use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId};
 
 /// The number of states.
 pub(super) const STATES: u32 = ThreadState::ALL.len() as u32;
@@ -432,30 +431,19 @@ fn async_rows<R: Iterator<Item = Row>>(
     lanes: &[Lane],
     rows_of_track: impl Fn(u32) -> R,
 ) -> Vec<Row> {
-    let threads = lanes.iter().filter_map(|lane| match lane {
-        Lane::AsyncOf(thread) => Some(*thread),
+    let chosen = AsyncsOf::new(lanes);
+    let whole = lanes.iter().filter_map(|lane| match lane {
+        Lane::Track(track) => Some(*track),
         _ => None,
     });
-    let threads: FxHashSet<ThreadId> = threads.collect();
+    let whole: Vec<TrackId> = whole.collect();
     let mut found = Vec::new();
-    if threads.is_empty() {
-        return found;
-    }
-    let is_chosen = |slice: u32| {
-        let begin = EventId(trace.slices.begins.at(slice as usize));
-        let thread = trace.events.thread(begin);
-        thread.is_some_and(|thread| threads.contains(&thread))
-    };
-    for (track, number) in trace.tracks.iter().zip(0..) {
-        let is_whole = || lanes.binary_search(&Lane::Track(TrackId(number))).is_ok();
-        if !matches!(track.kind, TrackKind::Async(_)) || is_whole() {
-            continue;
-        }
-        for row in rows_of_track(number) {
+    for track in chosen.tracks(trace, &whole) {
+        for row in rows_of_track(track.0) {
             let mut slices = row.range.clone().peekable();
-            while let Some(first) = slices.find(|&slice| is_chosen(slice)) {
+            while let Some(first) = slices.find(|&slice| chosen.has(trace, slice)) {
                 let mut end = first + 1;
-                while slices.next_if(|&slice| is_chosen(slice)).is_some() {
+                while slices.next_if(|&slice| chosen.has(trace, slice)).is_some() {
                     end += 1;
                 }
                 found.push(Row {

@@ -10,7 +10,7 @@ use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::KindId;
 use crate::formats::Events;
 use crate::query::area::on_cpu::{Counted, OnCpus, OnTrack};
-use crate::query::area::{Area, Lane, Lanes};
+use crate::query::area::{Area, AsyncsOf, Lane, Lanes};
 use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
@@ -31,12 +31,24 @@ pub enum Roots {
     Tracks,
 }
 
+/// Which slices of a track count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Share {
+    All,
+    /// Those that chosen threads began.
+    OfThreads,
+}
+
 /// The nested slices of an area, merged by their paths of names. On a CPU a thread's slice counts once, with the time
 /// that its thread ran there.
 ///
 /// # Errors
 /// Errors if the job is cancelled.
 pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<Flame, Cancelled> {
+    let asyncs = match &area.lanes {
+        Lanes::Of(lanes) => AsyncsOf::new(lanes),
+        Lanes::All | Lanes::Both { .. } => AsyncsOf::default(),
+    };
     let mut tracks: Vec<TrackId> = match &area.lanes {
         Lanes::All => (0..trace.tracks.len() as u32).map(TrackId).collect(),
         Lanes::Of(lanes) => {
@@ -50,14 +62,22 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     };
     tracks.sort_unstable();
     tracks.dedup();
+    let parts = asyncs.tracks(trace, &tracks);
+    let whole = tracks.into_iter().map(|track| (track, Share::All));
+    let tracks: Vec<(TrackId, Share)> = whole
+        .chain(parts.into_iter().map(|track| (track, Share::OfThreads)))
+        .collect();
     let on = OnCpus::of(trace, area);
     let on_cpus: &[OnTrack] = on.as_ref().map_or(&[], OnCpus::tracks);
     job.add_total((tracks.len() + on_cpus.len()) as u64);
     let seen = Seen::new(trace);
     let make = || Merge::new(trace, roots);
-    let of_tracks = tracks.par_iter().fold(make, |mut merge, &track| {
+    let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, share)| {
         if !job.is_cancelled() {
             merge.add(track, area.span, |slice| {
+                if share == Share::OfThreads && !asyncs.has(trace, slice.0) {
+                    return None;
+                }
                 let inside = |drawn: TimeSpan| drawn.intersection(area.span).duration().0;
                 Some(seen.part_of_duration(trace, slice, inside))
             });

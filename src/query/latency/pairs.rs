@@ -164,11 +164,11 @@ pub fn event_pairs(
     };
     let (mut from, mut to) = (from.iter().peekable(), to.iter().peekable());
     loop {
-        // Of two events at the same time, the closing one comes first, because it belongs to a pair that was already
-        // open. An event that both expressions match closes the last pair and opens the next one.
         let opens = match (from.peek(), to.peek()) {
             (None, None) => break,
-            (Some(open), Some(close)) => open.time < close.time,
+            (Some(open), Some(close)) => {
+                open.time < close.time || open.time == close.time && precedes(trace, open, close)
+            }
             (Some(_), None) => true,
             (None, Some(_)) => false,
         };
@@ -198,6 +198,18 @@ pub fn event_pairs(
     pairs.lengths = Distribution::of(lengths.collect());
     pairs.worst = longest(&pairs.samples, query.worst);
     Ok(Ok(pairs))
+}
+
+/// Returns whether the opening one of two events of one time comes first: its lane records it first. Of two lanes the
+/// closing one comes first, because it belongs to a pair that was already open; an event that both expressions match closes
+/// the last pair and opens the next one.
+fn precedes(trace: &Trace, open: &Hit, close: &Hit) -> bool {
+    match (open.item, close.item) {
+        (Item::Event(open), Item::Event(close)) => {
+            open < close && trace.events.lane_of(open) == trace.events.lane_of(close)
+        }
+        _ => false,
+    }
 }
 
 fn is_among(trace: &Trace, hit: &Hit, among: &Among) -> bool {
