@@ -113,6 +113,12 @@ impl<C: Copy + Eq + Hash> KindTable<C> {
         id
     }
 
+    /// Returns the number of kinds so far.
+    #[must_use]
+    pub(crate) fn len(&self) -> usize {
+        self.inner().kinds.len()
+    }
+
     /// Returns what defines a kind; `None` if the kind does not exist.
     #[must_use]
     pub(crate) fn origin(&self, kind: KindId) -> Option<KindOrigin> {

@@ -25,8 +25,7 @@ impl Default for Kinds {
 impl Kinds {
     /// Numbers the kinds as in a trace that was made of the file before: the numbers depend on which part was read first.
     pub(crate) fn take_from(&self, trace: &Trace) {
-        let known = self.list().kinds.len();
-        for kind in trace.kinds.iter().skip(known) {
+        for kind in trace.kinds.iter().skip(self.len()) {
             let category = trace.strings.text(kind.category);
             let name = trace.strings.bytes(kind.name);
             let _added_in_order = match kind.origin {

@@ -25,7 +25,7 @@ pub(super) const FILES: TableDef = TableDef {
     columns: &[
         TS,
         PID,
-        PATH_AS_GIVEN,
+        PATH,
         ColumnDef::text("mode", "Mode", "How the file was opened."),
         ColumnDef::key("fd", "FD", "The descriptor."),
         ColumnDef::key("result", "Result", "What the call returned."),
@@ -37,7 +37,7 @@ pub(super) const FILES: TableDef = TableDef {
     rows: Rows::Trace(files),
 };
 
-const PATH_AS_GIVEN: ColumnDef<'static> = ColumnDef::path(
+const PATH: ColumnDef<'static> = ColumnDef::path(
     "path",
     "Path",
     "The path, resolved if the recording resolves it; else as the program gave it.",
@@ -88,7 +88,7 @@ pub(super) const FILE_USES: TableDef = TableDef {
     columns: &[
         TS,
         FILE,
-        PATH_AS_GIVEN,
+        PATH,
         ColumnDef::text("use", "Use", "What was done."),
         PID,
         PROCESS,
@@ -308,7 +308,7 @@ pub(crate) const USES_OF_FILE: TableDef = TableDef {
         ColumnDef::text("use", "Use", "What was done."),
         PID,
         PROCESS,
-        PATH_AS_GIVEN,
+        PATH,
         OTHER_PATH,
     ],
     stored: None,

@@ -525,30 +525,30 @@ impl Walk<'_> {
     /// Returns whether the thread was sent, since the last state began, to a CPU whose events until `time` (ns) are
     /// missing: it may have run there.
     fn was_sent_elsewhere(&self, time: i64) -> bool {
-        let Missing {
-            losses,
-            whereabouts,
-        } = self.facts.missing;
-        let since = self.made.rows.last().map_or(time, |now| now.start);
-        whereabouts.may_have_run(losses, self.thread, since, time)
+        let missing = self.facts.missing;
+        let since = self.start_of_state(time);
+        (missing.whereabouts).may_have_run(missing.losses, self.thread, since, time)
+    }
+
+    /// Returns the start of the current state in ns; `time` if there is none.
+    fn start_of_state(&self, time: i64) -> i64 {
+        self.made.rows.last().map_or(time, |now| now.start)
     }
 
     /// Returns whether the thread may have been put on the run queue of a CPU whose events until `time` (ns) are missing:
     /// the event that says where is not in the recording. If the recording has no such events, a thread is mostly put
     /// where it ran before.
     fn was_perhaps_put_elsewhere(&self, time: i64) -> bool {
-        let Missing {
-            losses,
-            whereabouts,
-        } = self.facts.missing;
-        let since = self.made.rows.last().map_or(time, |now| now.start);
+        let missing = self.facts.missing;
+        let since = self.start_of_state(time);
+        let where_it_was = || {
+            let lost = (missing.whereabouts).first_lost(missing.losses, self.thread, since, time);
+            lost.is_some()
+        };
         self.waits_for_other_half()
             && match self.facts.has_wakeups {
                 true => self.facts.are_lost(since, time),
-                false => {
-                    let lost = whereabouts.first_lost(losses, self.thread, since, time);
-                    lost.is_some()
-                }
+                false => where_it_was(),
             }
     }
 

@@ -86,25 +86,21 @@ fn is_shown_elsewhere(key: &[u8]) -> bool {
 
 /// Adds the parts of the record besides arguments, with the roles that exporters use.
 fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
-    let is_async = match event.phase {
-        b'i' | b'I' | b'R' => {
-            let scope = match event.more.instant_scope.bytes() {
-                b"p" => InstantScope::Process,
-                b"g" => InstantScope::Global,
-                _ => InstantScope::Thread,
-            };
-            return fields.push(FieldRef {
-                name: Cow::Borrowed("scope"),
-                type_name: Cow::Borrowed("instant scope"),
-                value: ValueRef::Text(Cow::Borrowed(scope.word())),
-                shown: String::new(),
-                role: FieldRole::InstantScope(scope),
-                exact: None,
-            });
-        }
-        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => true,
-        _ => false,
-    };
+    if matches!(event.phase, b'i' | b'I' | b'R') {
+        let scope = match event.more.instant_scope.bytes() {
+            b"p" => InstantScope::Process,
+            b"g" => InstantScope::Global,
+            _ => InstantScope::Thread,
+        };
+        return fields.push(FieldRef {
+            name: Cow::Borrowed("scope"),
+            type_name: Cow::Borrowed("instant scope"),
+            value: ValueRef::Text(Cow::Borrowed(scope.word())),
+            shown: String::new(),
+            role: FieldRole::InstantScope(scope),
+            exact: None,
+        });
+    }
     let of_id2 = Members::of(event.more.id2.nested()).next();
     let (name, id) = match of_id2 {
         Some((key, value)) => (shown(key), value),
@@ -116,7 +112,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
     let own = id_number(id);
     let number = whole(id.bytes());
     let (role, type_name) = match event.phase {
-        _ if is_async => {
+        b'b' | b'n' | b'e' | b'S' | b'T' | b'p' | b'F' | b'N' | b'O' | b'D' => {
             let matched = async_number(event, own, Identity::of(event).reach);
             (FieldRole::AsyncId(matched), "async id")
         }

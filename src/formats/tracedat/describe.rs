@@ -8,7 +8,6 @@ use super::kind::{Kind, More, NumberSort};
 use super::print_fmt::printf::push_hex;
 use super::print_fmt::{FunctionAt, Lookup, Parameter, ParameterSort, Scope};
 use super::printed_time::Times;
-use super::switch_state::preempted_bit;
 use crate::base::{Endian, Timestamp};
 use crate::event::{DecodedEvent, EventDetail, Field, FieldRef, NumberValue, Value, ValueRef};
 use crate::formats::ftrace_line::flag_bits;
@@ -396,11 +395,7 @@ fn shown(kind: &Kind, field: &FieldFormat, index: u16, scope: &Scope<'_>, value:
         _ => 0,
     };
     if field.name == "prev_state" && kind.format.name == "sched_switch" {
-        let mut text = state_text(kind.state_letters(), number);
-        if number & preempted_bit(&kind.format.print_fmt) != 0 {
-            text.push('+');
-        }
-        return text;
+        return kind.state_letters().text(number);
     }
     if field.name == "common_flags" {
         return flag_bits::words(number);
@@ -481,20 +476,6 @@ fn arguments_text(kind: &Kind, scope: &Scope<'_>, values: &[Value]) -> Option<St
         });
     }
     Some(format!("({})", texts.join(", ")))
-}
-
-fn state_text(letters: &[u8], state: u64) -> String {
-    let set = letters
-        .iter()
-        .enumerate()
-        .filter(|(bit, _)| state >> bit & 1 != 0)
-        .map(|(_, &letter)| char::from(letter).to_string());
-    let set: Vec<String> = set.collect();
-    if set.is_empty() {
-        "R".to_owned()
-    } else {
-        set.join("|")
-    }
 }
 
 /// Returns the frames of a stack event, innermost first; none for other events.

@@ -7,6 +7,7 @@ use super::event_format::{EventFormat, FieldFormat};
 use super::plugins::Plugin;
 use super::print_fmt::PrintFmt;
 use super::print_fmt::expr::Expr;
+use super::switch_state::{StateLetters, preempted_bit};
 use crate::formats::events::COMMON_FLAGS;
 
 /// One kind of event with everything that is needed to print it.
@@ -30,7 +31,7 @@ pub struct Kind {
     pub(super) flags_field: Option<u16>,
     long_size: u32,
     print_fmt: OnceLock<PrintFmt>,
-    state_letters: OnceLock<Vec<u8>>,
+    state_letters: OnceLock<StateLetters>,
 }
 
 /// What an event of the system `ftrace` contains in addition to its fields.
@@ -140,8 +141,11 @@ impl Kind {
 
     /// Returns the letters of thread states, by bit of `prev_state` (sched_switch only).
     #[must_use]
-    pub(crate) fn state_letters(&self) -> &[u8] {
-        self.state_letters.get_or_init(|| letters_of(self))
+    pub(crate) fn state_letters(&self) -> &StateLetters {
+        self.state_letters.get_or_init(|| {
+            let preempted = preempted_bit(&self.format.print_fmt);
+            StateLetters::new(letters_of(self), preempted)
+        })
     }
 }
 

@@ -68,6 +68,49 @@ impl StateTable {
     }
 }
 
+/// The letters of thread states, by bit of `prev_state`.
+#[derive(Clone, Debug)]
+pub(crate) struct StateLetters {
+    letters: Vec<u8>,
+    /// The bit of a thread that was preempted.
+    preempted: u64,
+}
+
+impl StateLetters {
+    pub(crate) fn new(letters: Vec<u8>, preempted: u64) -> StateLetters {
+        StateLetters { letters, preempted }
+    }
+
+    /// Appends the letters of a state, as trace-cmd's plugin writes them: without a sign for a preempted thread.
+    pub(crate) fn push(&self, out: &mut Vec<u8>, state: u64) {
+        let mut is_first = true;
+        for (bit, &letter) in self.letters.iter().enumerate() {
+            if state >> bit & 1 == 0 {
+                continue;
+            }
+            if !is_first {
+                out.push(b'|');
+            }
+            is_first = false;
+            out.push(letter);
+        }
+        if is_first {
+            out.push(b'R');
+        }
+    }
+
+    /// Returns the letters of a state as the kernel writes them: `R+` for a preempted thread.
+    #[must_use]
+    pub(crate) fn text(&self, state: u64) -> String {
+        let mut out = Vec::new();
+        self.push(&mut out, state);
+        if state & self.preempted != 0 {
+            out.push(b'+');
+        }
+        out.into_iter().map(char::from).collect()
+    }
+}
+
 /// Returns the bit of a thread that was preempted, which the kernel shows as `+`, in the print fmt of sched_switch.
 #[must_use]
 pub(crate) fn preempted_bit(print_fmt: &str) -> u64 {

@@ -31,14 +31,6 @@ pub enum Roots {
     Tracks,
 }
 
-/// Which slices of a track count.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Share {
-    All,
-    /// Those that chosen threads began.
-    OfThreads,
-}
-
 /// The nested slices of an area, merged by their paths of names. On a CPU a thread's slice counts once, with the time
 /// that its thread ran there.
 ///
@@ -63,19 +55,18 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     tracks.sort_unstable();
     tracks.dedup();
     let parts = asyncs.tracks(trace, &tracks);
-    let whole = tracks.into_iter().map(|track| (track, Share::All));
-    let tracks: Vec<(TrackId, Share)> = whole
-        .chain(parts.into_iter().map(|track| (track, Share::OfThreads)))
-        .collect();
+    let whole = tracks.into_iter().map(|track| (track, None));
+    let parts = parts.into_iter().map(|track| (track, Some(&asyncs)));
+    let tracks: Vec<(TrackId, Option<&AsyncsOf>)> = whole.chain(parts).collect();
     let on = OnCpus::of(trace, area);
     let on_cpus: &[OnTrack] = on.as_ref().map_or(&[], OnCpus::tracks);
     job.add_total((tracks.len() + on_cpus.len()) as u64);
     let seen = Seen::new(trace);
     let make = || Merge::new(trace, roots);
-    let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, share)| {
+    let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, begun)| {
         if !job.is_cancelled() {
             merge.add(track, area.span, |slice| {
-                if share == Share::OfThreads && !asyncs.has(trace, slice.0) {
+                if begun.is_some_and(|begun| !begun.has(trace, slice.0)) {
                     return None;
                 }
                 let inside = |drawn: TimeSpan| drawn.intersection(area.span).duration().0;

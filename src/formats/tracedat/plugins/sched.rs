@@ -46,7 +46,7 @@ fn show_switch(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> T
         out.extend_from_slice(b"] ");
     }
     if let Some(value) = event.require(out, 3) {
-        push_state(out, event.kind.state_letters(), value);
+        event.kind.state_letters().push(out, value);
     }
     out.extend_from_slice(b" ==> ");
     let Some(next) = event.require(out, 5) else {
@@ -61,23 +61,6 @@ fn show_switch(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> T
         out.push(b']');
     }
     Then::Done
-}
-
-fn push_state(out: &mut Vec<u8>, letters: &[u8], state: u64) {
-    let mut is_first = true;
-    for (bit, &letter) in letters.iter().enumerate() {
-        if state >> bit & 1 == 0 {
-            continue;
-        }
-        if !is_first {
-            out.push(b'|');
-        }
-        is_first = false;
-        out.push(letter);
-    }
-    if is_first {
-        out.push(b'R');
-    }
 }
 
 fn show_wakeup(out: &mut Vec<u8>, event: &Event<'_>, state: &mut State<'_>) -> Then {
