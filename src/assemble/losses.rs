@@ -306,7 +306,8 @@ fn joined(mut holes: Vec<Hole>) -> Vec<Hole> {
     joined
 }
 
-fn meets(holes: &[Hole], from: i64, until: i64) -> bool {
+/// Returns whether one of these holes, sorted and without overlaps, lies between two times of recorded events.
+pub(super) fn meets(holes: &[Hole], from: i64, until: i64) -> bool {
     if from >= until {
         // No event can be missing between two events of equal time.
         return false;

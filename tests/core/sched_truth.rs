@@ -1102,6 +1102,61 @@ fn where_switches_are_missing_a_sleep_is_not_taken_for_a_wait() {
     assert!(states.iter().all(|it| it.2 != "runnable"), "{states:?}");
 }
 
+/// Switches are missing on CPU 0 between thread 70's run and that of thread 80; no loss is recorded.
+#[test]
+fn a_wait_over_missing_switches_is_told_only_of_a_thread_whose_switches_are_all_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let filtered = [
+        HEAD.to_owned(),
+        switch(0, "5.000000", (0, "R"), 60),
+        waking(0, "5.000100", (60, "d..2."), 50),
+        switch(0, "5.000200", (60, "S"), 70),
+        waking(1, "5.500000", (0, "d.h2."), 60),
+        switch(0, "6.000000", (80, "R+"), 60),
+        switch(0, "6.000300", (60, "S"), 50),
+        switch(0, "6.000400", (50, "S"), 0),
+    ];
+    let file = written(folder.path(), "filtered.ftrace", &filtered.concat());
+    // Only switches of thread 60 are recorded: between them it did not run. Thread 50 may have.
+    let told = [("60".to_owned(), 5_500_000_000, 500_000_000)];
+    let again = as_fxt(folder.path(), &file);
+    for file in [&file, &again] {
+        assert_eq!(waits(file), told, "{file}");
+        let of_50 = states_of(file, "50");
+        assert_eq!(of_50[0].2, "unknown", "{of_50:?}");
+    }
+    // Threads 70 and 80 have a switch of their own: the recording is not filtered by threads.
+    let random = [filtered.concat(), switch(1, "6.500000", (70, "S"), 80)].concat();
+    let file = written(folder.path(), "random.ftrace", &random);
+    assert_eq!(waits(&file), []);
+    assert_eq!(waits(&as_fxt(folder.path(), &file)), []);
+}
+
+/// A preempted thread may have run, and waited again, where switches of its CPU are missing.
+#[test]
+fn a_preempted_thread_is_marked_where_switches_are_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "5.000000", (0, "R"), 50),
+        switch(0, "5.000100", (50, "R+"), 60),
+        switch(0, "5.000200", (60, "S"), 70),
+        switch(0, "6.000000", (80, "S"), 60),
+        switch(0, "6.000300", (60, "S"), 50),
+        switch(0, "6.000400", (50, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "preempted.ftrace", &text);
+    let again = as_fxt(folder.path(), &file);
+    for file in [&file, &again] {
+        let all = rows(&["table", "states", file]);
+        let is_asked = |row: &&Row| row["tid"] == "50" && row["state"] == "preempted";
+        let found: Vec<_> = all.iter().filter(is_asked).collect();
+        assert_eq!(found.len(), 1, "{file}");
+        assert_eq!(found[0]["spans_loss"], "1", "{file}");
+    }
+}
+
 /// Nobody records how long a zombie stays, nor what a thread did whose number another thread has later.
 #[test]
 fn the_last_state_of_a_thread_that_is_gone_has_no_least_duration() {

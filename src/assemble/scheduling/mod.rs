@@ -20,6 +20,7 @@
 //!
 //! Events of one CPU keep the order of the file, also if their times are equal.
 
+mod breaks;
 mod changes;
 mod cpu_activity;
 mod runs;
@@ -40,8 +41,9 @@ use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
 use crate::event::{EventKind, Sighted, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
 use crate::trace::{Runs, States, ThreadId, ThreadState};
 
+use breaks::Breaks;
 use changes::{Change, To};
-use runs::{changes_of_runs, join_runs, lost_runs, runs_of_cpus};
+use runs::{breaks_of, changes_of_runs, join_runs, lost_runs, runs_of_cpus};
 use states::{Facts, build_states};
 use whole::{whole_runs, whole_states};
 use witnesses::TakenNumbers;
@@ -131,8 +133,14 @@ pub(crate) fn schedule(
     // unknown.
     let has_switches = !switches.is_empty();
     let taken_numbers = TakenNumbers::new(threads.taken_over);
-    let mut cpus = runs_of_cpus(switches, recorded, kinds, losses, &taken_numbers);
+    let mut cpus = runs_of_cpus(&switches, recorded, kinds, losses, &taken_numbers);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
+    let all = switches.iter().flat_map(|cpu| &cpu.own);
+    let breaks = Breaks::new(
+        &breaks_of(&mut cpus),
+        recorded.cpus.len(),
+        all.flat_map(|piece| piece.iter()),
+    );
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);
     let stated = recorded.parts.iter().zip(&rows.state_facts);
@@ -142,7 +150,7 @@ pub(crate) fn schedule(
         has_switches,
         has_wakings,
         has_wakeups,
-        lacks_switches: mismatches > 0,
+        breaks: &breaks,
         stated: stated
             .flat_map(|(part, stated)| state_facts(part, stated))
             .collect(),

@@ -9,6 +9,7 @@ use super::super::cuts::CutEnd;
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
+use super::breaks::Break;
 use super::changes::{Change, SwitchRow, To};
 use super::witnesses::{
     CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, TakenNumbers, Witness, Witnessed,
@@ -27,6 +28,8 @@ pub(crate) struct CpuRuns {
     pub runs: Runs,
     /// Number of switches that did not match the run before them.
     pub mismatches: u64,
+    /// Where switches are missing without a recorded loss, in order of time.
+    breaks: Vec<Break>,
     /// (thread, change) for changes of a thread's state without a switch of that thread.
     changes: Vec<(u32, Change)>,
     /// The threads whose runs ended unseen, where events of the CPU were lost or are missing, and the time until
@@ -37,7 +40,7 @@ pub(crate) struct CpuRuns {
 }
 
 pub(super) fn runs_of_cpus(
-    cpus: Vec<Numbered<Pieces<'_, SwitchRow>>>,
+    cpus: &[Numbered<Pieces<'_, SwitchRow>>],
     recorded: &Recorded,
     kinds: &Streaks<EventKind>,
     losses: &Losses,
@@ -46,7 +49,7 @@ pub(super) fn runs_of_cpus(
     let lanes = lanes_of_cpus(recorded);
     let calls = CallKinds::of(kinds);
     let no_lanes = LanesOfCpu::default();
-    let mut cpus: Vec<CpuRuns> = (cpus.into_par_iter())
+    let mut cpus: Vec<CpuRuns> = (cpus.par_iter())
         .map_init(Vec::new, |rows, of| {
             let cpu = of.number;
             join_in_order(&of.own, |row| row.time, rows);
@@ -92,6 +95,12 @@ fn leave_for_elsewhere(cpus: &mut [CpuRuns]) {
             cpu.leave_unseen(seen);
         }
     }
+}
+
+/// Takes the places where switches are missing without a recorded loss out of `cpus`.
+pub(super) fn breaks_of(cpus: &mut [CpuRuns]) -> Vec<Break> {
+    let breaks = cpus.iter_mut().flat_map(|cpu| take(&mut cpu.breaks));
+    breaks.collect()
 }
 
 /// Takes the list of threads that still ran where events of their CPU were lost out of `cpus`; returns it.
@@ -206,6 +215,8 @@ pub(crate) fn runs_of_cpu(
             }
             _ => Witnessed::default(),
         };
+        let found = before.and_then(|before| break_between(cpu, before, row, seen, witness));
+        all.breaks.extend(found);
         let since = recorded_since.take();
         let since = since.map(|from| {
             witness
@@ -266,6 +277,43 @@ pub(crate) fn runs_of_cpu(
     all
 }
 
+/// Returns the break between two successive switches, if there is one. `seen` is what the events between them show.
+fn break_between(
+    cpu: CpuId,
+    before: &SwitchRow,
+    row: &SwitchRow,
+    seen: Witnessed,
+    witness: &impl Witness,
+) -> Option<Break> {
+    let (brought, taken_off) = before.next.zip(row.prev)?;
+    let is_whole = match (brought == taken_off, witness.sees()) {
+        (true, _) => seen.left_by.is_none(),
+        // Nor does such a switch make a run: nothing shows since when.
+        (false, false) => brought == ThreadId::IDLE,
+        (false, true) => witness.took_over(brought, taken_off),
+    };
+    let has_runs = |row: &SwitchRow| row.content == SwitchContent::RunsAndStates;
+    if is_whole || !has_runs(before) || !has_runs(row) || is_only_an_end(row) {
+        return None;
+    }
+    let hole = Hole {
+        from: seen.seen_until.unwrap_or(before.time),
+        until: seen.prev_since.unwrap_or(row.time),
+    };
+    Some(Break {
+        cpu,
+        hole,
+        brought,
+        taken_off,
+    })
+}
+
+/// Returns whether a switch is from idle to idle: it only ends the run. Our own FXT export writes it where the state after a
+/// run is unknown.
+fn is_only_an_end(row: &SwitchRow) -> bool {
+    row.prev == row.next && row.prev == Some(ThreadId::IDLE)
+}
+
 impl CpuRuns {
     /// Ends the latest run with a switch. `seen` is what the events before it show; `None` if the file does not show who
     /// was on the CPU: the run then lasts until the switch, whoever that takes off.
@@ -283,9 +331,7 @@ impl CpuRuns {
             }
             return;
         }
-        // A switch from idle to idle only ends the run: our own FXT export writes it where the state after a run is
-        // unknown.
-        let is_only_an_end = row.prev == row.next && row.prev == Some(ThreadId::IDLE);
+        let is_only_an_end = is_only_an_end(row);
         self.mismatches += u64::from(!is_only_an_end);
         if let Some(seen) = seen.filter(|_| row.prev.is_some() && !is_only_an_end) {
             self.leave_unseen(seen);

@@ -3,7 +3,7 @@
 //! A state lasts until the thread's next change. Only what was recorded counts: a thread counts as waiting for a CPU,
 //! after a wakeup or a preemption, only if it is then seen to start running. After a wakeup it must also not have been
 //! woken a second time before (it would have run and slept in between), and no events may have been lost meanwhile on
-//! the CPUs on which it was woken and ran, nor on any CPU if the event is lost that says where it was put, and the
+//! the CPUs on which it was woken and ran (`breaks` for switches that are missing without a loss), nor on any CPU if the event is lost that says where it was put, and the
 //! thread must not have recorded an event meanwhile (where switches are missing). Otherwise only the begin of the state
 //! is known, and the state is unknown. Other states end where the thread recorded an event, and are marked if events
 //! were lost while they lasted.
@@ -22,6 +22,7 @@ use rayon::prelude::*;
 use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::stretch::cut;
 use super::super::whereabouts::Missing;
+use super::breaks::Breaks;
 use super::changes::{Change, To};
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
@@ -40,8 +41,8 @@ pub(super) struct Facts<'a> {
     pub has_wakings: bool,
     /// Whether any `sched_wakeup` was recorded: one then follows each `sched_waking`, on the CPU that the thread waits for.
     pub has_wakeups: bool,
-    /// Whether switches are known to be missing without a loss: a recorder may have left out events of some threads.
-    pub lacks_switches: bool,
+    /// Where switches are missing without a recorded loss.
+    pub breaks: &'a Breaks,
     /// States that the file itself states, sorted by the event that began them.
     pub stated: Vec<StateFacts>,
 }
@@ -351,8 +352,45 @@ impl Walk<'_> {
         };
         if is_unknown {
             self.not_a_wait();
+        } else {
+            self.mark_break(&change);
         }
         self.push(change, partner, StateNotes::default());
+    }
+
+    /// Marks the state of a preempted thread that ends with `change` if the thread may have run meanwhile without a recorded
+    /// switch.
+    fn mark_break(&mut self, change: &Change) {
+        let Some(last) = self.made.rows.last() else {
+            return;
+        };
+        if last.state == ThreadState::Preempted && self.ran_in_a_break(last, change) {
+            let notes = last.notes.with_loss();
+            self.made
+                .rows
+                .last_mut()
+                .into_iter()
+                .for_each(|row| row.notes = notes);
+        }
+    }
+
+    /// Returns whether the ready thread may have run without a recorded switch before `change`, on the CPU on which it became
+    /// ready or on that of `change`.
+    fn ran_in_a_break(&self, ready: &Row, change: &Change) -> bool {
+        let breaks = self.facts.breaks;
+        breaks.may_hide_a_run(
+            self.thread,
+            self.cpus_of_wait(ready, change),
+            ready.start,
+            change.time,
+        )
+    }
+
+    /// Returns the CPUs on which a thread became ready and ran next.
+    fn cpus_of_wait(&self, ready: &Row, change: &Change) -> impl Iterator<Item = CpuId> + use<> {
+        let woken_on = ready.event().and_then(|event| self.cpu_of(event));
+        let runs_on = change.to.partner().map(CpuId);
+        woken_on.into_iter().chain(runs_on)
     }
 
     /// Takes an event that the thread recorded where switches are missing: the thread ran. If it was ready before, it did
@@ -436,7 +474,7 @@ impl Walk<'_> {
     fn wake_while_leaving(&mut self, time: i64) {
         // What woke the thread may be missing as well.
         let waking = self.woken_while_up.take();
-        let Some(waking) = waking.filter(|_| !self.facts.lacks_switches) else {
+        let Some(waking) = waking.filter(|_| self.facts.breaks.is_empty()) else {
             return;
         };
         let asleep = self.made.rows.last().filter(|now| {
@@ -501,15 +539,10 @@ impl Walk<'_> {
         {
             return false;
         }
-        if losses.is_empty() {
-            return true;
-        }
-        let cpus = [
-            ready.event().and_then(|event| self.cpu_of(event)),
-            change.to.partner().map(CpuId),
-        ];
-        let mut cpus = cpus.into_iter().flatten();
-        !cpus.any(|cpu| losses.are_on(cpu, ready.start, change.time))
+        let is_lossy = !losses.is_empty()
+            && (self.cpus_of_wait(ready, change))
+                .any(|cpu| losses.are_on(cpu, ready.start, change.time));
+        !is_lossy && !self.ran_in_a_break(ready, change)
     }
 
     /// Returns whether the file states that the ready thread ran before the recording shows it.
