@@ -30,6 +30,9 @@ pub(crate) const LONGEST: &str = "lasts_at_most_ns";
 /// The argument of a wakeup by an interrupt, and of an event on a CPU's thread: the thread that ran there then.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
+/// The argument of an asynchronous event that a thread of another process recorded: that thread.
+pub(crate) const RECORDED_BY: &str = "recorded_by";
+
 /// The names of the arguments of kernel objects that describe a life.
 pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [
     SEEN_UNTIL,

@@ -3,8 +3,8 @@
 //! An item is chosen if it belongs to any of the listed processes, threads, tracks, counters and CPU tracks. If one of
 //! these lists is not empty, items that belong to none of them are left out, such as global counters, and CPUs that
 //! `cpus` does not name. The track of a CPU shows all threads that run there, its interrupts and its counters. A chosen
-//! thread includes its part of the tracks of its process: asynchronous slices that it began, their points, samples that
-//! it took. `cpus` leaves out everything that belongs to another CPU: see `on_cpus`.
+//! thread includes the asynchronous slices that it began and their points, whatever their process, and the samples of
+//! its process that it took. `cpus` leaves out everything that belongs to another CPU: see `on_cpus`.
 
 use super::on_cpus::OnCpus;
 use crate::base::{TimeSpan, Timestamp};
@@ -12,7 +12,7 @@ use crate::event::KindId;
 use crate::trace::counters::CounterScope;
 use crate::trace::logs::Log;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, Track, TrackId, TrackKind,
 };
 
 /// The exported part of a trace. The default is empty: use [`Selection::all`].
@@ -180,6 +180,12 @@ impl<'a> Chosen<'a> {
             None if has_homeless => Share::OfThreads,
             _ => Share::None,
         };
+        let has_any_thread = self.is_narrowed && self.threads.contains(&true);
+        // A thread may work for an operation of another process.
+        let of_operation = |process, track: &Track| match of_process(process) {
+            Share::None if has_any_thread && self.has_some_of(track) => Share::OfThreads,
+            share => share,
+        };
         let whole = |is_chosen: bool| if is_chosen { Share::All } else { Share::None };
         // What happens on a CPU is of no thread: where threads are chosen, a limit of the CPUs adds nothing.
         let has_cpu = |cpu| !self.is_narrowed && self.has_cpu(cpu) || self.has_cpu_track(cpu);
@@ -187,7 +193,7 @@ impl<'a> Chosen<'a> {
             TrackKind::Thread(thread) => whole(self.has_thread(thread)),
             TrackKind::Nobody => whole(!self.is_narrowed),
             TrackKind::Cpu(cpu) => whole(has_cpu(cpu)),
-            TrackKind::Async(process) => of_process(process),
+            TrackKind::Async(process) => of_operation(process, track),
         });
         let mut tracks: Vec<Share> = tracks.collect();
         let counters = trace.counters.tracks.iter();
@@ -209,6 +215,16 @@ impl<'a> Chosen<'a> {
             }
         }
         (self.tracks, self.counters) = (tracks, counters);
+    }
+
+    /// Returns whether a chosen thread began a slice of a track or recorded one of its points.
+    fn has_some_of(&self, track: &Track) -> bool {
+        let trace = self.trace;
+        let is_own = |event: u32| self.has_thread(trace.events.thread(EventId(event)));
+        let rows = trace.slices.rows_of(track).iter();
+        let mut slices = rows.flat_map(|row| row.slices.clone());
+        slices.any(|slice| is_own(trace.slices.begins.at(slice as usize)))
+            || trace.instants.of(&track.instants).any(is_own)
     }
 
     /// Returns whether events of all kinds are chosen.

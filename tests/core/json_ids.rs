@@ -41,6 +41,46 @@ fn an_operation_is_in_the_process_in_which_it_began() {
     }
 }
 
+/// Process 1 begins a part of process 2's operation: the part counts for both, in all outputs.
+#[test]
+fn a_part_that_another_process_begins_is_its_own_too() {
+    let files = Files::new(&[("a.json", IN_TWO_PROCESSES)]);
+    let _written = files.text(&["export", "a.json", "-o", "a.fxt"]);
+    let _written = files.text(&["export", "a.json", "-o", "again.json"]);
+    let expected = serde_json::json!([[1000, "load"], [200_000, "part"]]);
+    for file in ["a.json", "a.fxt", "again.json"] {
+        let stats = files.text(&["stats", file, "--process", "1", "--format", "json"]);
+        let stats: Vec<Value> = serde_json::from_str(&stats).unwrap();
+        let counted = stats.iter().map(|row| row["count"].as_u64().unwrap());
+        assert_eq!(counted.sum::<u64>(), 2, "{file}: {stats:?}");
+        // The operation around the part is not among them.
+        assert!(
+            stats.iter().all(|row| row["self"] == row["sum"]),
+            "{file}: {stats:?}"
+        );
+        // Its own time is without the part, also where the part is not among them.
+        let stats = files.text(&["stats", file, "--thread", "22", "--format", "json"]);
+        let stats: Vec<Value> = serde_json::from_str(&stats).unwrap();
+        let of_load: Vec<_> = stats
+            .iter()
+            .map(|row| (&row["sum"], &row["self"]))
+            .collect();
+        assert_eq!(
+            of_load,
+            [(&Value::from(400_000), &Value::from(300_000))],
+            "{file}"
+        );
+        for form in ["fxt", "json"] {
+            let part = format!("part.{form}");
+            let arguments = ["export", file, "--process", "1", "-o", &part, "--force"];
+            let _written = files.text(&arguments);
+            let again = cells(&files, &["slices", &part], &["ts", "name"]);
+            let again = serde_json::to_value(&again).unwrap();
+            assert_eq!(again, expected, "{file}: {form}");
+        }
+    }
+}
+
 #[test]
 fn a_local_id_is_another_than_the_same_number_without_a_process() {
     let text = r#"[

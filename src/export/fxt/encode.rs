@@ -22,7 +22,7 @@ use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::interrupted;
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
-use crate::fxt::agreed::{INTERRUPTED, REALLY_IN, REALLY_IN_FROM};
+use crate::fxt::agreed::{INTERRUPTED, REALLY_IN, REALLY_IN_FROM, RECORDED_BY};
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
@@ -375,6 +375,19 @@ impl<'a, 't> Encoder<'a, 't> {
         let thread = interrupted(track.kind, self.events.thread(event))?;
         let koid = self.source.koids.thread(thread).thread;
         Some(Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
+    }
+
+    /// Returns an argument with the thread that recorded an asynchronous event, if it is written on another thread.
+    pub(super) fn recorded_by_arg(
+        &self,
+        written_on: ThreadKoids,
+        event: EventId,
+    ) -> Option<Arg<'static>> {
+        let thread = self.events.thread(event);
+        let thread = thread.filter(|&thread| thread != ThreadId::IDLE)?;
+        let koids = self.source.koids.thread(thread);
+        let is_other = koids.thread != written_on.thread;
+        is_other.then(|| Arg::new(RECORDED_BY, ArgValue::Koid(koids.thread)))
     }
 
     /// Returns the thread of an asynchronous slice: that of its begin, if it belongs to the slice's process.

@@ -324,9 +324,8 @@ struct Owners {
 /// Returns whether some of a track's slices and points belong to no thread.
 fn has_nobodies(trace: &Trace, track: &Track) -> bool {
     let is_nobody = |event: u32| trace.events.thread(EventId(event)).is_none();
-    let rows = track.rows.start as usize..track.rows.end as usize;
-    let rows = trace.slices.rows.get(rows).unwrap_or_default();
-    let mut slices = rows.iter().flat_map(|row| row.slices.clone());
+    let rows = trace.slices.rows_of(track).iter();
+    let mut slices = rows.flat_map(|row| row.slices.clone());
     trace.instants.of(&track.instants).any(is_nobody)
         || slices.any(|slice| is_nobody(trace.slices.begins.at(slice as usize)))
 }

@@ -90,6 +90,7 @@ impl Encoder<'_, '_> {
             .into_iter()
             .collect();
         more.extend(track.and_then(|track| self.interrupted_arg(track.0, id)));
+        more.extend(async_id.and_then(|_| self.recorded_by_arg(thread, id)));
         more.extend(self.cpu_arg(id));
         self.event(event_type, at, names, &more, last_word);
     }

@@ -196,7 +196,7 @@ impl Encoder<'_, '_> {
         let event = if is_end { finish.get() } else { Some(begin) };
         let is_inside = !is_end || item.time < source.chosen.span.end.0;
         let thread = match event {
-            // It may end on another thread of its process.
+            // It may end on another thread of its process: readers take the process as a part of the id.
             Some(event) if is_end => {
                 let ended_on = source.koids.thread(self.events.thread(EventId(event)));
                 match ended_on.process == begun_on.process {
@@ -227,6 +227,7 @@ impl Encoder<'_, '_> {
             false => self.border_args(item),
         };
         more.extend(self.group_arg(TrackId(item.of), source_event));
+        more.extend(own_fields.and_then(|event| self.recorded_by_arg(thread, event)));
         if !is_end {
             more.extend(self.kind_arg(item));
         }

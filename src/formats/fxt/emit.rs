@@ -15,7 +15,9 @@ use crate::event::{
     Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
     ThreadKey, series_name,
 };
-use crate::fxt::agreed::{INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM};
+use crate::fxt::agreed::{
+    INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM, RECORDED_BY,
+};
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
 use super::entities::LateThread;
@@ -98,6 +100,7 @@ pub(super) struct WellKnown {
     pub(super) woken_in: StringId,
     pub(super) woken_by: StringId,
     pub(super) interrupted: StringId,
+    pub(super) recorded_by: StringId,
     pub(super) spans_loss: StringId,
     pub(super) longest: StringId,
     pub(super) on_cpu: StringId,
@@ -163,6 +166,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             woken_in: cache.strings.intern_text("woken_in"),
             woken_by: cache.strings.intern_text("woken_by"),
             interrupted: cache.strings.intern_text(INTERRUPTED),
+            recorded_by: cache.strings.intern_text(RECORDED_BY),
             spans_loss: cache.strings.intern_text("spans_loss"),
             longest: cache.strings.intern_text(LONGEST),
             on_cpu: cache.strings.intern_text("on_cpu"),

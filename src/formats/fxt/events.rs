@@ -70,7 +70,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return;
         };
         let mut next = 2;
-        let Some(thread) = self.thread(header >> 24, record, &mut next, at) else {
+        let Some(mut thread) = self.thread(header >> 24, record, &mut next, at) else {
             return self.short(at, "an event record");
         };
         let category = read_text(event::CATEGORY.get(header), record, &mut next);
@@ -137,6 +137,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             name,
             label,
         };
+        let is_async = matches!(sort, Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd);
+        if is_async
+            && self.out.ties == Ties::First
+            && let Some(recorder) = self.recorder(args.clone(), at)
+        {
+            thread = Maybe::new(recorder);
+        }
         let id = trailing.unwrap_or(0);
         let detail = match sort {
             Sort::Counter => Maybe::from(self.counter(&head, id, args)).or_greatest(),
@@ -401,6 +408,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let asyncs = &mut self.cache.rows.asyncs;
         asyncs.push(mark);
         asyncs.len() as u32 - 1
+    }
+
+    /// Returns the thread that recorded an asynchronous event of another process, from the arguments of our own files.
+    fn recorder(&mut self, mut args: Args<'f, O>, at: u64) -> Option<ThreadKey> {
+        args.find_map(|arg| match arg.value {
+            ArgValue::Koid(koid) if self.text(arg.name, at) == self.well_known.recorded_by => {
+                Some(self.tid(koid))
+            }
+            _ => None,
+        })
     }
 
     /// Returns the slice to which a flow event belongs, from the arguments of our own files.

@@ -8,7 +8,7 @@ use crate::trace::{
 use rustc_hash::FxHashSet;
 
 /// The threads whose asynchronous slices an area contains, whatever their track.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AsyncsOf(FxHashSet<ThreadId>);
 
 impl AsyncsOf {

@@ -38,6 +38,7 @@ pub(super) struct Shape {
     pub limits: Option<Limits>,
     pub kinds: SliceKinds,
     pub wanted: WantedKinds,
+    partial: Option<Partial>,
     seen: Seen,
 }
 
@@ -196,10 +197,16 @@ impl Shape {
         };
         // Each kind of slices has groups of its own.
         let group_count = group_count as usize * kinds.present().len().max(1);
+        let partial = match (what, lanes) {
+            (What::Slices, Lanes::Of(lanes)) => Some(Partial::of(trace, lanes)),
+            _ => None,
+        };
+        let partial = partial.filter(|partial| !partial.tracks.is_empty());
         Shape {
             what,
             by,
-            rows: rows_of(trace, lanes, what),
+            rows: rows_of(trace, lanes, what, partial.as_ref()),
+            partial,
             labels,
             namesakes: match by {
                 GroupBy::ThreadName => namesakes(trace),
@@ -313,7 +320,9 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
-        self.group(owner, parent)
+        let partial = self.shape.partial.as_ref();
+        let is_counted = partial.is_none_or(|it| it.has(self.trace, owner, parent));
+        self.group(owner, parent).filter(|_| is_counted)
     }
 
     /// The slice around it.
@@ -383,11 +392,23 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the children outside of the area whose parents are slices of `area`, as (child, duration inside its
-    /// parent in ns). Only slices that reach out of the span have such children.
+    /// Calls `found` with (track, parent, duration in ns) for each child outside of the area whose parent is one of its
+    /// slices. Slices that reach out of the span have such children, and asynchronous slices whose children other threads
+    /// began.
     pub(crate) fn children_outside(&self, span: TimeSpan, mut found: impl FnMut(u32, u32, i64)) {
         if self.shape.what != What::Slices {
             return;
+        }
+        let of_others = self.shape.partial.iter().flat_map(|it| &it.others);
+        for nested in of_others.filter(|it| !self.is_unfinished(it.parent)) {
+            let (start, end) = (self.start(nested.slice), self.end(nested.slice));
+            if start < span.end.0 && end > span.start.0 {
+                found(
+                    nested.track.0,
+                    nested.parent,
+                    self.measure(nested.slice).certain(),
+                );
+            }
         }
         for row in &self.shape.rows {
             let Some(below) = &row.below else { continue };
@@ -424,21 +445,74 @@ impl Source<'_> {
     }
 }
 
+/// Asynchronous tracks of which only some slices are chosen.
+#[derive(Clone, Debug)]
+struct Partial {
+    /// The threads that began the chosen slices.
+    began: AsyncsOf,
+    /// The tracks, sorted.
+    tracks: Vec<TrackId>,
+    /// The slices in chosen slices that other threads began.
+    others: Vec<Nested>,
+}
+
+/// A slice in another.
+#[derive(Clone, Copy, Debug)]
+struct Nested {
+    track: TrackId,
+    slice: u32,
+    parent: u32,
+}
+
+impl Partial {
+    fn of(trace: &Trace, lanes: &[Lane]) -> Partial {
+        let began = AsyncsOf::new(lanes);
+        let whole = lanes.iter().filter_map(|lane| match lane {
+            Lane::Track(track) => Some(*track),
+            _ => None,
+        });
+        let mut whole: Vec<TrackId> = whole.collect();
+        whole.sort_unstable();
+        let tracks = began.tracks(trace, &whole);
+        let is_own = |slice: u32| began.has(trace, slice);
+        let mut others = Vec::new();
+        for &id in &tracks {
+            let track = trace.tracks.get(id.0 as usize);
+            let rows = track.map_or(&[][..], |track| trace.slices.rows_of(track));
+            for slice in rows.iter().flat_map(|row| row.slices.clone()) {
+                let parent = trace.slices.parent(slice as usize).map(|id| id.0);
+                let parent = parent.filter(|&parent| is_own(parent) && !is_own(slice));
+                others.extend(parent.map(|parent| Nested {
+                    track: id,
+                    slice,
+                    parent,
+                }));
+            }
+        }
+        Partial {
+            began,
+            tracks,
+            others,
+        }
+    }
+
+    /// Returns whether a slice of a track is chosen, or the track is none of these.
+    fn has(&self, trace: &Trace, track: u32, slice: u32) -> bool {
+        let is_partial = self.tracks.binary_search(&TrackId(track)).is_ok();
+        !is_partial || self.began.has(trace, slice)
+    }
+}
+
 /// Returns the asynchronous slices that chosen threads began, of tracks that are not chosen themselves: a row for each
 /// stretch of them.
 fn async_rows<R: Iterator<Item = Row>>(
     trace: &Trace,
-    lanes: &[Lane],
+    partial: &Partial,
     rows_of_track: impl Fn(u32) -> R,
 ) -> Vec<Row> {
-    let chosen = AsyncsOf::new(lanes);
-    let whole = lanes.iter().filter_map(|lane| match lane {
-        Lane::Track(track) => Some(*track),
-        _ => None,
-    });
-    let whole: Vec<TrackId> = whole.collect();
+    let chosen = &partial.began;
     let mut found = Vec::new();
-    for track in chosen.tracks(trace, &whole) {
+    for track in &partial.tracks {
         for row in rows_of_track(track.0) {
             let mut slices = row.range.clone().peekable();
             while let Some(first) = slices.find(|&slice| chosen.has(trace, slice)) {
@@ -456,7 +530,7 @@ fn async_rows<R: Iterator<Item = Row>>(
     found
 }
 
-fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
+fn rows_of(trace: &Trace, lanes: &Lanes, what: What, partial: Option<&Partial>) -> Vec<Row> {
     let plain = |range: Range<u32>, owner: u32| Row {
         range,
         owner,
@@ -515,8 +589,8 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What) -> Vec<Row> {
                 _ => Vec::new(),
             });
             let mut rows: Vec<Row> = rows.collect();
-            if what == What::Slices {
-                rows.extend(async_rows(trace, &lanes, track_rows));
+            if let Some(partial) = partial {
+                rows.extend(async_rows(trace, partial, track_rows));
             }
             rows
         }
