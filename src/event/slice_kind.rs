@@ -11,6 +11,9 @@ use super::kernel::ProbeGroup;
 
 /// The argument with [`SliceKind::word`] in our own exports.
 pub(crate) const SLICE_KIND: &str = "slice_kind";
+/// The argument of our own Chrome JSON with the category of an asynchronous slice inside a slice of another category: the format
+/// joins what has one category and one id.
+pub(crate) const SLICE_CATEGORY: &str = "slice_category";
 
 /// A kind of slices.
 #[derive(

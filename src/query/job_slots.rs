@@ -280,6 +280,7 @@ mod tests {
             .collect();
         trace.processes[0].images.push(ProgramImage {
             start: Timestamp(0),
+            event: None,
             program: words[0],
             arguments: words,
             directory: StringId::EMPTY,

@@ -238,6 +238,7 @@ mod tests {
         for process in trace.processes.iter_mut() {
             process.images.push(ProgramImage {
                 start: Timestamp(0),
+                event: None,
                 program: StringId::EMPTY,
                 arguments: Vec::new(),
                 directory: StringId::EMPTY,

@@ -480,6 +480,7 @@ pub(super) mod tests {
         let words = ["ld", "ää", "-o", "x"].map(|word| trace.strings.intern_text(word));
         trace.processes[0].images.push(crate::trace::ProgramImage {
             start: Timestamp(0),
+            event: None,
             program: words[0],
             arguments: words.to_vec(),
             directory: StringId::EMPTY,

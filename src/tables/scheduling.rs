@@ -177,12 +177,10 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
     ids.retain(|&id| {
         let state = trace.states.get(StateId(id));
         let end = state.end.unwrap_or(TimeSpan::ALL.end);
-        if !chosen.has_states_of(state.thread) || !chosen.meets(state.start, end) {
-            return false;
-        }
         // The state "dead" lasts for ever: a thread that died before the range is not in the range.
-        let died = trace.over_at(state.thread);
-        died.is_none_or(|end| end > chosen.span.start)
+        chosen.has_states_of(state.thread)
+            && chosen.meets(state.start, end)
+            && !chosen.starts_after(state.thread)
     });
     ids.par_sort_by_key(|&id| trace.states.starts[id as usize]);
     let threads = (0..trace.threads.len() as u32).map(ThreadId);

@@ -186,6 +186,8 @@ impl Process {
 pub struct ProgramImage {
     /// Time of the exec.
     pub start: Timestamp,
+    /// Its event, if there is one.
+    pub event: Option<EventId>,
     /// The program's path.
     pub program: StringId,
     /// The arguments; the first is the program's own name.

@@ -96,6 +96,8 @@ impl FileUse {
             FileOp::Open => Access::of_flags(self.flags).word(),
             FileOp::Close => "close",
             FileOp::Dup => "copy descriptor",
+            FileOp::CloseRange => "close several",
+            FileOp::SetOnExec => "set close-on-exec",
             FileOp::Pipe => "make pipe",
             FileOp::Rename => "rename",
             FileOp::Link => "link",

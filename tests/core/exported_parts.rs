@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use crate::corpus::corpus;
-use crate::program::{Row, rows, stdout};
+use crate::program::{Row, number, rows, stdout};
+use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 
 /// Exports a part of a file to `OUT`, and returns its path.
 fn exported(folder: &Path, file: &str, out: &str, options: &[&str]) -> String {
@@ -11,6 +13,11 @@ fn exported(folder: &Path, file: &str, out: &str, options: &[&str]) -> String {
     let arguments = [&["export", file, "-o", &out, "--force"], options].concat();
     let _summary = stdout(&arguments);
     out
+}
+
+fn sample_of(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join(path).to_string_lossy().into_owned()
 }
 
 fn columns(table: &str, file: &str, names: &[&str]) -> Vec<Vec<String>> {
@@ -133,4 +140,108 @@ fn a_limit_of_the_cpus_adds_nothing_to_chosen_threads() {
         assert!(some.iter().all(|line| all.contains(line)), "{table}");
         assert!(lines(&["--cpu", "0"], "cpu.csv").len() > some.len());
     }
+}
+
+/// Interrupts on a CPU's track are on an artificial thread in FXT and JSON: `--cpu` finds them again there.
+#[test]
+fn what_is_on_the_track_of_a_cpu_is_of_that_cpu_in_an_export_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample_of("sample-traces/sched-irq-syscalls.dat");
+    let of_cpu = |file: &str, options: &[&str]| {
+        let mut arguments = vec!["stats", "--kind", "interrupts", "--cpu", "0"];
+        arguments.extend(options);
+        arguments.push(file);
+        let all = rows(&arguments);
+        let sum = |column: &str| all.iter().map(|row| number(row, column)).sum::<i64>();
+        (sum("count"), sum("sum"))
+    };
+    let range = ["--from", "600ms", "--until", "640ms"];
+    let expected = of_cpu(&source, &range);
+    assert!(expected.0 > 10, "{expected:?}");
+    for out in ["part.fxt", "part.json"] {
+        let again = exported(folder.path(), &source, out, &range);
+        assert_eq!(of_cpu(&again, &[]), expected, "{out}");
+        let third = exported(
+            folder.path(),
+            &again,
+            &format!("third.{out}"),
+            &["--cpu", "0"],
+        );
+        let all = rows(&["stats", "--kind", "interrupts", &third]);
+        let count: i64 = all.iter().map(|row| number(row, "count")).sum();
+        assert_eq!(count, expected.0, "{out}");
+    }
+}
+
+/// Thread a runs on CPU 0 for 100 us, then on CPU 1 for 300 us; b is a zombie before that.
+const MOVES: &str = "# tracer: nop\n#\n\
+   b-20  [000] d..2. 100.000000: sched_switch: prev_comm=b prev_pid=20 prev_prio=120 prev_state=Z ==> next_comm=a next_pid=10 next_prio=120\n\
+   a-10  [000] d..2. 100.000100: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+ <idle>-0 [001] d..2. 100.000200: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=a next_pid=10 next_prio=120\n\
+   a-10  [001] d..2. 100.000500: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n";
+
+#[test]
+fn a_part_has_the_running_states_of_its_cpus_and_no_zombies_of_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("moves.ftrace");
+    std::fs::write(&path, MOVES).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let running = |file: &str, options: &[&str]| {
+        let mut arguments = vec!["stats", "--of", "states", "--thread", "10"];
+        arguments.extend(options);
+        arguments.push(file);
+        let all = rows(&arguments);
+        let running = all.iter().find(|row| row["group"] == "running").unwrap();
+        number(running, "sum")
+    };
+    assert_eq!(running(&file, &["--cpu", "0"]), 100_000);
+    for out in ["cpu.fxt", "cpu.json"] {
+        let again = exported(folder.path(), &file, out, &["--cpu", "0"]);
+        assert_eq!(running(&again, &[]), 100_000, "{out}");
+    }
+    let later = ["--from", "@100000300000"];
+    let zombies = |table: Vec<Row>, column: &str| {
+        let zombies = table.iter().filter(|row| row[column] == "zombie");
+        zombies.count()
+    };
+    let [from, at] = later;
+    let stats = rows(&["stats", "--of", "states", from, at, &file]);
+    assert_eq!(zombies(stats, "group"), 0);
+    assert_eq!(
+        zombies(rows(&["table", "states", from, at, &file]), "state"),
+        0
+    );
+    for out in ["later.fxt", "later.json"] {
+        let again = exported(folder.path(), &file, out, &later);
+        assert_eq!(
+            zombies(rows(&["table", "states", &again]), "state"),
+            0,
+            "{out}"
+        );
+    }
+}
+
+/// Chrome JSON joins asynchronous events of one category and one id: cargo's sections have another category than their units.
+#[test]
+fn operations_of_several_categories_stay_nested_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = sample_of("sample-traces/cargo-timing.html");
+    let again = exported(folder.path(), &source, "again.json", &[]);
+    let names = ["ts", "dur", "depth", "name", "category"];
+    let expected = columns("slices", &source, &names);
+    assert!(expected.iter().any(|row| row[2] == "1"), "{expected:?}");
+    assert_eq!(columns("slices", &again, &names), expected);
+    let text = std::fs::read_to_string(&again).unwrap();
+    let events: Value = serde_json::from_str(&text).unwrap();
+    let mut of_id: HashMap<String, BTreeSet<String>> = HashMap::new();
+    for event in events["traceEvents"].as_array().unwrap() {
+        if event["ph"] == "b" || event["ph"] == "e" {
+            let own = of_id.entry(event["id2"].to_string()).or_default();
+            own.insert(event["cat"].to_string());
+        }
+    }
+    assert!(
+        of_id.values().all(|categories| categories.len() == 1),
+        "{of_id:?}"
+    );
 }

@@ -44,11 +44,22 @@ fn an_operation_is_in_the_process_in_which_it_began() {
 /// Process 1 begins a part of process 2's operation: the part counts for both, in all outputs.
 #[test]
 fn a_part_that_another_process_begins_is_its_own_too() {
-    let files = Files::new(&[("a.json", IN_TWO_PROCESSES)]);
-    let _written = files.text(&["export", "a.json", "-o", "a.fxt"]);
-    let _written = files.text(&["export", "a.json", "-o", "again.json"]);
+    let begin = r#""ts":200,"pid":1,"tid":11"#;
+    // An argument of the program's own does not replace the thread.
+    let with_word = IN_TWO_PROCESSES.replace(
+        &format!("{begin}}}"),
+        &format!(r#"{begin},"args":{{"recorded_by":"camera"}}}}"#),
+    );
+    assert!(with_word.contains("camera"));
+    let files = Files::new(&[("a.json", IN_TWO_PROCESSES), ("word.json", &with_word)]);
+    let export = |from: &str, to: &str| _ = files.text(&["export", from, "-o", to]);
+    export("a.json", "a.fxt");
+    export("a.json", "again.json");
+    export("word.json", "word.fxt");
+    export("a.fxt", "fxt.json");
+    export("fxt.json", "fourth.fxt");
     let expected = serde_json::json!([[1000, "load"], [200_000, "part"]]);
-    for file in ["a.json", "a.fxt", "again.json"] {
+    for file in ["a.json", "a.fxt", "again.json", "word.fxt", "fourth.fxt"] {
         let stats = files.text(&["stats", file, "--process", "1", "--format", "json"]);
         let stats: Vec<Value> = serde_json::from_str(&stats).unwrap();
         let counted = stats.iter().map(|row| row["count"].as_u64().unwrap());
@@ -70,6 +81,13 @@ fn a_part_that_another_process_begins_is_its_own_too() {
             [(&Value::from(400_000), &Value::from(300_000))],
             "{file}"
         );
+        let flame = files.text(&["flame", file, "--thread", "22", "--format", "json"]);
+        let flame: Vec<Value> = serde_json::from_str(&flame).unwrap();
+        let own: Vec<_> = flame
+            .iter()
+            .map(|row| (&row["total"], &row["self"]))
+            .collect();
+        assert_eq!(own, of_load, "{file}: {flame:?}");
         for form in ["fxt", "json"] {
             let part = format!("part.{form}");
             let arguments = ["export", file, "--process", "1", "-o", &part, "--force"];

@@ -22,6 +22,7 @@ mod compiler_traces;
 mod compiler_traces_found;
 mod crowds;
 mod dataset;
+mod descriptors;
 mod etrace_bad;
 mod etrace_build;
 mod etrace_commands;

@@ -249,6 +249,7 @@ fn system_calls_never_nest_and_die_with_their_thread() {
             thread: ThreadKey(7),
             status: None,
             signal: None,
+            is_last: None,
         },
     );
     cpu.event(60, 7, USED);
@@ -325,6 +326,7 @@ fn a_reused_pid_is_two_threads() {
             thread: ThreadKey(50),
             status: Some(3),
             signal: None,
+            is_last: None,
         },
     );
     cpu.fork(100, 2, 50, ForkSort::Process);

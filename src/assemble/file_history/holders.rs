@@ -20,9 +20,11 @@
 //! shows nothing, since all children of a shell have the shell's input. (For how long the file was open, all processes
 //! with a descriptor count: `assemble/files/descriptors`.)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use crate::base::Timestamp;
+use crate::event::OnExec;
 use crate::trace::{EventId, FileUse, Process, ProcessId};
 
 /// Forks may copy this many descriptors in all, and this many more for each row about a file and each process. The
@@ -107,11 +109,14 @@ struct Shared {
 #[derive(Clone, Default)]
 struct Table {
     of_fd: BTreeMap<i32, Held>,
+    /// The descriptors that an exec closes.
+    closing: BTreeSet<i32>,
     of_row: BTreeMap<u32, Shared>,
 }
 
 impl Table {
-    fn add(&mut self, fd: i32, held: Held) {
+    fn add(&mut self, fd: i32, held: Held, on_exec: OnExec) {
+        self.set_on_exec(fd, on_exec);
         if let Some(before) = self.of_fd.insert(fd, held) {
             self.let_go(before.row);
         }
@@ -120,6 +125,13 @@ impl Table {
             is_output: false,
         };
         self.of_row.entry(held.row).or_insert(shared).count += 1;
+    }
+
+    fn set_on_exec(&mut self, fd: i32, on_exec: OnExec) {
+        match on_exec {
+            OnExec::Closes => self.closing.insert(fd),
+            OnExec::Stays => self.closing.remove(&fd),
+        };
     }
 
     /// Notes that a descriptor of a row was used as an output.
@@ -176,32 +188,59 @@ impl Holders {
         }
     }
 
-    /// Adds `fd`, which `process` opened in `row`.
-    pub fn open(&mut self, process: ProcessId, fd: i32, row: u32, access: Inherited) {
-        if access == Inherited::Reads && !(0..MOST_READING).contains(&fd) {
+    /// Adds the descriptor that `process` opened in row number `index`.
+    pub fn open(&mut self, process: ProcessId, index: u32, row: &FileUse, access: Inherited) {
+        if access == Inherited::Reads && !(0..MOST_READING).contains(&row.fd) {
             return;
         }
         if let Some(table) = self.tables.get_mut(process.0 as usize) {
-            let opener = process;
-            table.add(
-                fd,
-                Held {
-                    row,
-                    opener,
-                    access,
-                },
-            );
+            let held = Held {
+                row: index,
+                opener: process,
+                access,
+            };
+            table.add(row.fd, held, OnExec::of_flags(row.flags));
         }
     }
 
-    /// Makes descriptor `to` a copy of `from`.
-    pub(crate) fn copy(&mut self, process: ProcessId, from: i32, to: i32) {
+    /// Makes the descriptor that `row` returned a copy of the row's descriptor.
+    pub(crate) fn copy(&mut self, process: ProcessId, row: &FileUse) {
+        let (from, to) = (row.fd, row.result);
         if let Some(table) = self.tables.get_mut(process.0 as usize)
             && let Some(held) = table.of_fd.get(&from).copied()
             && (held.access == Inherited::Writes || (0..MOST_READING).contains(&to))
         {
-            table.add(to, held);
+            table.add(to, held, OnExec::of_flags(row.flags));
         }
+    }
+
+    /// Returns the open descriptors of a process in a range, sorted.
+    pub(super) fn open_in(&self, process: ProcessId, range: RangeInclusive<i32>) -> Vec<i32> {
+        let table = self.tables.get(process.0 as usize);
+        match table.filter(|_| !range.is_empty()) {
+            Some(table) => table.of_fd.range(range).map(|(fd, _)| *fd).collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Sets what an exec does to the open descriptors of a process in a range.
+    pub(super) fn set_on_exec(
+        &mut self,
+        process: ProcessId,
+        range: RangeInclusive<i32>,
+        on_exec: OnExec,
+    ) {
+        for fd in self.open_in(process, range) {
+            if let Some(table) = self.tables.get_mut(process.0 as usize) {
+                table.set_on_exec(fd, on_exec);
+            }
+        }
+    }
+
+    /// Returns the descriptors of a process that an exec closes.
+    pub(super) fn closing(&self, process: ProcessId) -> Vec<i32> {
+        let table = self.tables.get(process.0 as usize);
+        table.map_or_else(Vec::new, |table| table.closing.iter().copied().collect())
     }
 
     /// Returns the row of `fd` if it was opened for reading, by another process than `id`.
@@ -238,6 +277,7 @@ impl Holders {
     pub fn close(&mut self, id: ProcessId, process: &Process, fd: i32, at: Moment) -> Option<Done> {
         let table = self.tables.get_mut(id.0 as usize)?;
         let held = table.of_fd.remove(&fd)?;
+        table.closing.remove(&fd);
         if is_output(fd, process, at.time) {
             table.put_out(held.row);
         }

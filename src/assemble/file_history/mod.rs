@@ -24,7 +24,7 @@ mod turns;
 mod writers;
 
 use crate::base::{StringId, Strings, Timestamp};
-use crate::event::FileOp;
+use crate::event::{FileOp, OnExec};
 use crate::trace::files::{Access, OpenPaths, TRUNCATE};
 use crate::trace::{EventId, Events, FileUse, Process, ProcessId, Thread, Trace};
 pub use file::{File, FileId};
@@ -212,7 +212,7 @@ impl FileHistory {
 }
 
 impl Walk<'_> {
-    /// Applies births up to `time`, and ends before it; `None`: all births and ends.
+    /// Applies births and execs up to `time`, and ends before it; `None`: all of them.
     fn catch_up(&mut self, time: Option<Timestamp>, turns: &mut Turns) {
         while let Some(turn) = turns.next_before(time) {
             match turn {
@@ -220,6 +220,11 @@ impl Walk<'_> {
                     let child_row = self.trace.processes.get(child.0 as usize);
                     if let Some(parent) = child_row.and_then(|child| child.parent) {
                         self.holders.fork(parent, child);
+                    }
+                }
+                Turn::Exec(process, moment) => {
+                    for fd in self.holders.closing(process) {
+                        self.release(process, fd, moment);
                     }
                 }
                 Turn::End(process) => self.end(process, self.exit_of(process)),
@@ -283,10 +288,25 @@ impl Walk<'_> {
                 }
                 self.release(process, fd, Moment::of(row));
                 if row.op == FileOp::Dup && row.result >= 0 {
-                    self.holders.copy(process, row.fd, row.result);
+                    self.holders.copy(process, row);
                 }
             }
             return None;
+        }
+        if let Some(process) = process {
+            let range = row.fd..=row.result;
+            match row.op {
+                FileOp::CloseRange => {
+                    for fd in self.holders.open_in(process, range) {
+                        self.release(process, fd, Moment::of(row));
+                    }
+                }
+                FileOp::SetOnExec => {
+                    let on_exec = OnExec::of_flags(row.flags);
+                    self.holders.set_on_exec(process, range, on_exec);
+                }
+                _ => {}
+            }
         }
         if row.result < 0 || row.path == StringId::EMPTY {
             return None;
@@ -337,13 +357,13 @@ impl Walk<'_> {
             self.depend(file, index, row, process);
         }
         if access.writes {
-            self.holders.open(process, row.fd, index, Inherited::Writes);
+            self.holders.open(process, index, row, Inherited::Writes);
             if row.flags & TRUNCATE != 0 {
                 self.writers[file.0 as usize].clear();
             }
             self.add_writer(file, Writer::of(index, process, row.op));
         } else if access.takes {
-            self.holders.open(process, row.fd, index, Inherited::Reads);
+            self.holders.open(process, index, row, Inherited::Reads);
         }
         file
     }

@@ -24,10 +24,10 @@ use super::super::people::{Act, Born, People};
 use super::super::slice_table::AsyncTrack;
 use super::super::track_number::{self, TrackEvent};
 use super::FileWork;
-use super::fd_table::{Copies, FdTable, OnExec};
+use super::fd_table::{Copies, FdTable};
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::family::Family;
-use crate::event::{FileOp, FlowKind, SliceKind};
+use crate::event::{FileOp, FlowKind, OnExec, SliceKind};
 use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId};
 
 /// Descriptors with this number or a higher one are not followed.
@@ -381,13 +381,30 @@ impl Replay<'_> {
             FileOp::Close => self.release(process, row.fd, now, Cause::Close),
             FileOp::Dup => {
                 let copied = self.tables[process.0 as usize].get(row.fd);
-                if let Some(description) = copied.filter(|_| row.fd != row.result) {
-                    let opened = Opened {
-                        description,
-                        on_exec,
-                    };
-                    self.put(process, row.result, opened, now);
+                match copied.filter(|_| row.fd != row.result) {
+                    Some(description) => {
+                        let opened = Opened {
+                            description,
+                            on_exec,
+                        };
+                        self.put(process, row.result, opened, now);
+                    }
+                    // A copy of a descriptor whose open is not in the trace closes what its number meant before.
+                    None if row.fd != row.result => {
+                        self.release(process, row.result, now, Cause::Close);
+                    }
+                    None => {}
                 }
+                true
+            }
+            FileOp::CloseRange => {
+                for fd in self.tables[process.0 as usize].open_in(row.fd..=row.result) {
+                    self.release(process, fd, now, Cause::Close);
+                }
+                true
+            }
+            FileOp::SetOnExec => {
+                self.tables[process.0 as usize].set_on_exec(row.fd..=row.result, on_exec);
                 true
             }
             FileOp::Pipe => {

@@ -20,12 +20,12 @@ use super::super::people::{Born, People, sorted_lives};
 use super::super::recorded::Recorded;
 use super::super::rows::PerPart;
 use super::activity::Activity;
-use super::fd_table::{Copies, FdTable, OnExec};
+use super::fd_table::{Copies, FdTable};
 use super::path_kinds::{DESCRIPTORS, Paths, is_relative};
 use super::{Doers, ImageDirectory};
 use crate::base::paths::{is_uneven, joined};
 use crate::base::{StringId, Strings, Timestamp};
-use crate::event::{DirectorySort, FileOp, Life, LifeRow};
+use crate::event::{DirectorySort, FileOp, Life, LifeRow, OnExec};
 use crate::trace::{EventId, FileUse, ProcessId};
 
 /// Paths relative to an unknown first directory are followed up to this length, in bytes.
@@ -372,6 +372,12 @@ impl Places<'_> {
                 table.remove(row.fd);
                 table.remove(row.result);
             }
+            FileOp::CloseRange => {
+                for fd in table.open_in(row.fd..=row.result) {
+                    table.remove(fd);
+                }
+            }
+            FileOp::SetOnExec => table.set_on_exec(row.fd..=row.result, on_exec),
             _ => {}
         }
     }

@@ -2,6 +2,9 @@
 //! depends on the numbers or on how many descriptors are open.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+use crate::event::OnExec;
 
 /// Forks may copy this many descriptors in all, and this many more for each fork and each row about a file. The limit
 /// keeps the work in proportion to the trace's length, although each child of a process has all its descriptors.
@@ -25,27 +28,6 @@ impl<T> Default for FdTable<T> {
     }
 }
 
-/// Whether an exec closes a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnExec {
-    /// The descriptor stays open.
-    Stays,
-    /// The descriptor is closed.
-    Closes,
-}
-
-impl OnExec {
-    const CLOSE_ON_EXEC: u32 = 0o2_000_000;
-
-    /// Returns the effect of an exec on a descriptor that was opened or copied with these flags.
-    pub(crate) fn of_flags(flags: u32) -> OnExec {
-        match flags & OnExec::CLOSE_ON_EXEC {
-            0 => OnExec::Stays,
-            _ => OnExec::Closes,
-        }
-    }
-}
-
 impl<T: Copy> FdTable<T> {
     /// Returns the value of descriptor `fd`; `None` if it is not open.
     pub fn get(&self, fd: i32) -> Option<T> {
@@ -65,6 +47,25 @@ impl<T: Copy> FdTable<T> {
     pub(crate) fn remove(&mut self, fd: i32) -> Option<T> {
         self.closing.remove(&fd);
         self.of_fd.remove(&fd)
+    }
+
+    /// Returns the open descriptors in a range, sorted.
+    pub(crate) fn open_in(&self, range: RangeInclusive<i32>) -> Vec<i32> {
+        // A range from a higher to a lower number has none.
+        match range.is_empty() {
+            true => Vec::new(),
+            false => self.of_fd.range(range).map(|(fd, _)| *fd).collect(),
+        }
+    }
+
+    /// Sets what an exec does to the open descriptors in a range.
+    pub(crate) fn set_on_exec(&mut self, range: RangeInclusive<i32>, on_exec: OnExec) {
+        for fd in self.open_in(range) {
+            match on_exec {
+                OnExec::Closes => self.closing.insert(fd),
+                OnExec::Stays => self.closing.remove(&fd),
+            };
+        }
     }
 
     /// Returns the descriptors that an exec closes.

@@ -289,6 +289,7 @@ impl<'a> Joined<'a> {
                 .iter()
                 .map(|image| ProgramImage {
                     start: moves.time(image.start),
+                    event: image.event.map(|id| moves.event(id)),
                     program: moves.string(image.program),
                     arguments: image.arguments.iter().map(|&it| moves.string(it)).collect(),
                     directory: moves.string(image.directory),

@@ -16,7 +16,7 @@ mod table;
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cuts::CutEnd;
 use super::merge::Merged;
@@ -226,6 +226,23 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
             last: span.end,
         },
     }
+}
+
+/// Returns whether the exit of a thread ends its process. `is_last`: whether the thread was the last one of the process, if
+/// that is stated; `may_lead`: whether children of the process may be its threads.
+///
+/// A process lives on without its leader if other threads do. If a thread exits after the leader, the process lived until
+/// then. A thread that made no others and was not the last is a thread of another process: this one is its own only because
+/// nothing shows which one that is.
+fn ends_process(
+    process: &Process,
+    thread: ThreadId,
+    is_last: Option<bool>,
+    may_lead: bool,
+) -> bool {
+    let is_leader = process.main_thread == Some(thread);
+    let lives_on = is_last == Some(false) && (may_lead || !process.may_be_thread());
+    (is_leader && !lives_on) || process.end.is_some() || is_last == Some(true)
 }
 
 /// Returns whether two paths have the same last component.
@@ -443,6 +460,11 @@ impl Making {
     /// Applies names, programs and ends, in order of time.
     fn apply_lives(&mut self, merged: &Merged, derive: Derive, lives: &[LifeEvent<'_>]) -> Naming {
         let mut naming = Naming::new(derive, self.people.threads.len());
+        // The processes whose children may be their threads.
+        let may_lead: FxHashSet<ProcessId> = (self.people.processes.iter())
+            .filter(|process| process.made == Some(ForkSort::Unknown))
+            .filter_map(|process| process.parent)
+            .collect();
         for row in lives {
             let lane = || merged.recorded.lane(row.part);
             let at = |making: &Making, key: ThreadKey| {
@@ -463,6 +485,7 @@ impl Making {
                     thread,
                     status,
                     signal,
+                    is_last,
                 } => {
                     let Some(index) = at(self, *thread) else {
                         continue;
@@ -479,9 +502,10 @@ impl Making {
                     }
                     if let Some(process) =
                         of.and_then(|of| self.people.processes.get_mut(of.0 as usize))
-                        && (process.main_thread == Some(id) || process.end.is_some())
+                        && of.is_some_and(|of| {
+                            ends_process(process, id, *is_last, may_lead.contains(&of))
+                        })
                     {
-                        // Also if a thread exits after the leader: the thread lived until then, and so did the process.
                         process.end = Some(row.time);
                         // Two kinds of events may record one exit: the process released its files at the first.
                         if !had_end || process.exit_event.is_none() {
@@ -553,6 +577,7 @@ impl Making {
                         }
                         process.images.push(ProgramImage {
                             start: row.time,
+                            event: Some(row.event),
                             program: row.part.string(*program),
                             arguments: arguments.iter().map(|&id| row.part.string(id)).collect(),
                             directory: row.part.string(*directory),

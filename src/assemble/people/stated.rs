@@ -40,6 +40,7 @@ pub(crate) fn with_stated_facts(
         let Some(process) = process else { continue };
         process.images.push(ProgramImage {
             start: image.start,
+            event: None,
             program: strings.get(image.program),
             arguments: image.arguments.iter().map(|&id| strings.get(id)).collect(),
             directory: strings.get(image.directory),

@@ -4,6 +4,9 @@ use crate::base::Maybe;
 use crate::event::{Interrupt, SwitchContent, ThreadState, WakeupSort};
 use crate::trace::{EventId, ThreadId};
 
+/// No thread leaves its CPU, returns and leaves again, or runs, sleeps and is woken again, in so few ns.
+pub(super) const SHORTEST_TURN: i64 = 1_000;
+
 /// A context switch with the trace's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwitchRow {

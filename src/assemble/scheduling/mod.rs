@@ -135,12 +135,13 @@ pub(crate) fn schedule(
     let taken_numbers = TakenNumbers::new(threads.taken_over);
     let mut cpus = runs_of_cpus(&switches, recorded, kinds, losses, &taken_numbers);
     let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
+    let found = breaks_of(&mut cpus);
+    let breaks = Breaks::new(&found, recorded.cpus.len());
     let all = switches.iter().flat_map(|cpu| &cpu.own);
-    let breaks = Breaks::new(
-        &breaks_of(&mut cpus),
-        recorded.cpus.len(),
-        all.flat_map(|piece| piece.iter()),
-    );
+    let breaks = match losses.has_cpus() {
+        true => breaks.with_filter(&found, all.flat_map(|piece| piece.iter())),
+        false => breaks,
+    };
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);
     let stated = recorded.parts.iter().zip(&rows.state_facts);
@@ -171,8 +172,12 @@ pub(crate) fn schedule(
         });
     }
     if mismatches > 0 {
+        let why = match breaks.are_of_a_filter() {
+            true => "only the switches of some threads are recorded",
+            false => "switches before them were lost",
+        };
         diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
-            "context switches away from a thread that was not the running one: switches before them were lost".to_owned()
+            format!("context switches away from a thread that was not the running one: {why}")
         });
     }
     Scheduling {

@@ -10,7 +10,7 @@ use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
 use super::breaks::Break;
-use super::changes::{Change, SwitchRow, To};
+use super::changes::{Change, SHORTEST_TURN, SwitchRow, To};
 use super::witnesses::{
     CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, TakenNumbers, Witness, Witnessed,
     lanes_of_cpus,
@@ -209,6 +209,9 @@ pub(crate) fn runs_of_cpu(
             recorded_since = recorded_since.max(Some(hole.until));
             before = None;
         }
+        if before.is_some_and(|before| is_twin(before, row, witness)) {
+            continue;
+        }
         let seen = match before {
             Some(before) if before.next.is_some() && row.prev.is_some() => {
                 witness.between(before, row, &mut seen_threads)
@@ -286,14 +289,12 @@ fn break_between(
     witness: &impl Witness,
 ) -> Option<Break> {
     let (brought, taken_off) = before.next.zip(row.prev)?;
-    let is_whole = match (brought == taken_off, witness.sees()) {
-        (true, _) => seen.left_by.is_none(),
-        // Nor does such a switch make a run: nothing shows since when.
-        (false, false) => brought == ThreadId::IDLE,
-        (false, true) => witness.took_over(brought, taken_off),
+    let follows = match brought == taken_off {
+        true => seen.left_by.is_none(),
+        false => witness.took_over(brought, taken_off),
     };
     let has_runs = |row: &SwitchRow| row.content == SwitchContent::RunsAndStates;
-    if is_whole || !has_runs(before) || !has_runs(row) || is_only_an_end(row) {
+    if follows || !has_runs(before) || !has_runs(row) || is_only_an_end(row) {
         return None;
     }
     let hole = Hole {
@@ -303,9 +304,16 @@ fn break_between(
     Some(Break {
         cpu,
         hole,
-        brought,
-        taken_off,
+        brought: (brought, before.time),
+        taken_off: (taken_off, row.time),
     })
+}
+
+/// Returns whether two successive rows of a CPU are one switch, which two buffers recorded, or a text contains twice.
+fn is_twin(before: &SwitchRow, row: &SwitchRow, witness: &impl Witness) -> bool {
+    let is_same = (before.prev, before.next) == (row.prev, row.next) && row.prev != row.next;
+    let is_soon = row.time.saturating_sub(before.time) < SHORTEST_TURN;
+    is_same && (is_soon || witness.are_of_two_buffers(before, row))
 }
 
 /// Returns whether a switch is from idle to idle: it only ends the run. Our own FXT export writes it where the state after a

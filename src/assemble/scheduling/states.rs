@@ -2,11 +2,13 @@
 //!
 //! A state lasts until the thread's next change. Only what was recorded counts: a thread counts as waiting for a CPU,
 //! after a wakeup or a preemption, only if it is then seen to start running. After a wakeup it must also not have been
-//! woken a second time before (it would have run and slept in between), and no events may have been lost meanwhile on
-//! the CPUs on which it was woken and ran (`breaks` for switches that are missing without a loss), nor on any CPU if the event is lost that says where it was put, and the
-//! thread must not have recorded an event meanwhile (where switches are missing). Otherwise only the begin of the state
-//! is known, and the state is unknown. Other states end where the thread recorded an event, and are marked if events
-//! were lost while they lasted.
+//! woken a second time before (it would have run and slept in between), and the thread must not have recorded an event
+//! meanwhile (where switches are missing). No events may have been lost meanwhile on the CPUs on which it was woken and
+//! ran, nor on any CPU if the event is lost that says where it was put. Otherwise only the begin of the state is known,
+//! and the state is unknown. Other states end where the thread recorded an event, and are marked if events were lost
+//! while they lasted. `breaks` says where switches are missing although no loss is recorded.
+//!
+//! A switch that two buffers of a CPU recorded counts once.
 //!
 //! A thread that runs again after a sleep in which nothing woke it was woken while it was leaving its CPU: the waking on
 //! another CPU has a time before the switch.
@@ -23,7 +25,7 @@ use super::super::group::{Numbered, Pieces, join_in_order};
 use super::super::stretch::cut;
 use super::super::whereabouts::Missing;
 use super::breaks::Breaks;
-use super::changes::{Change, To};
+use super::changes::{Change, SHORTEST_TURN, To};
 use crate::base::{Maybe, StringId};
 use crate::event::{StateFacts, WakeupSort};
 use crate::trace::{CpuId, EventId, Events, StateNotes, States, ThreadId, ThreadState};
@@ -107,6 +109,8 @@ struct OfThread {
     has_switches: bool,
     /// Whether it was woken a second time before it was seen to run, although no events were lost.
     ran_unseen: bool,
+    /// Whether any run may be missing, because the recording was filtered by other threads.
+    is_left_out: bool,
 }
 
 /// Returns the states of all threads; `threads` are the changes of each thread.
@@ -184,6 +188,7 @@ pub(super) fn build_states(
                     ThreadState::Runnable if row.notes.is_woken() => row.notes,
                     // It never runs again.
                     state if state.is_over() => row.notes,
+                    _ if of_thread.is_left_out => row.notes.with_loss(),
                     _ if facts.spans_loss(row, end) => row.notes.with_loss(),
                     _ => row.notes,
                 };
@@ -205,7 +210,10 @@ fn states_of(thread: ThreadId, changes: &[Change], facts: &Facts<'_>) -> OfThrea
     let mut walk = Walk {
         thread,
         facts,
-        made: OfThread::default(),
+        made: OfThread {
+            is_left_out: facts.breaks.leave_out(thread),
+            ..OfThread::default()
+        },
         woken_by: None,
         woken_before: false,
         woken_while_up: None,
@@ -236,6 +244,10 @@ struct Walk<'a> {
 /// Longest time in ns from a waking to the switch of a thread that leaves meanwhile: it is off the run queue, but still on
 /// its CPU. (On a machine without load 0.1 to 5 us; more if the CPU is virtual and stands still.)
 const LONGEST_LEAVING: i64 = 1_000_000;
+
+/// Longest time in ns from a `sched_waking` to its `sched_wakeup`, where events are missing that could show another pair. (On a
+/// machine without load 1 to 50 us, longer if the other CPU must be woken first.)
+const LONGEST_WAKING: i64 = 1_000_000;
 
 impl Walk<'_> {
     /// Applies the changes of one time.
@@ -322,12 +334,15 @@ impl Walk<'_> {
         if runs_from_here(&change) {
             self.wake_while_leaving(change.time);
         }
-        let now = self.made.rows.last().map(|now| (now.state, now.partner));
         let state = change.to.state();
         if let Some(sort) = change.to.wakeup() {
             return self.take_wakeup(change, sort);
         }
         let partner = change.to.partner();
+        if self.is_known(&change) {
+            return;
+        }
+        let now = self.made.rows.last().map(|now| (now.state, now.partner));
         if state == ThreadState::Unknown && partner.is_some() {
             // This change only ends a run on that CPU; a thread that already runs on another CPU continues to run.
             if now == Some((ThreadState::Running, partner)) {
@@ -356,6 +371,15 @@ impl Walk<'_> {
             self.mark_break(&change);
         }
         self.push(change, partner, StateNotes::default());
+    }
+
+    /// Returns whether a switch is one that already changed the state: two buffers recorded it, or a text contains it twice.
+    fn is_known(&self, change: &Change) -> bool {
+        self.made.rows.last().is_some_and(|now| {
+            (now.state, now.partner) == (change.to.state(), change.to.partner())
+                && now.state != ThreadState::Unknown
+                && self.is_recorded_twice(now.event(), change)
+        })
     }
 
     /// Marks the state of a preempted thread that ends with `change` if the thread may have run meanwhile without a recorded
@@ -451,11 +475,14 @@ impl Walk<'_> {
                 self.woken_while_up = Some(change).filter(|_| sort == WakeupSort::Waking);
                 return;
             };
-            if self.waits_for_other_half() && sort == WakeupSort::Wakeup {
+            let is_other_half = self.waits_for_other_half() && sort == WakeupSort::Wakeup;
+            let since = self.start_of_state(change.time);
+            let is_late = change.time.saturating_sub(since) > LONGEST_WAKING;
+            if is_other_half && !(is_late && self.may_have_run_since(change.time)) {
                 self.woken_by = Some((sort, change.event()));
                 return;
             }
-            if self.is_recorded_twice(before, change.event()) {
+            if self.is_recorded_twice(before, &change) {
                 return;
             }
             let since = now.map_or(change.time, |now| now.start);
@@ -469,14 +496,25 @@ impl Walk<'_> {
         self.woken_before = woken_before;
     }
 
+    /// Returns whether a thread that was woken to a CPU may have run there before its `sched_wakeup` at `time` (ns): events of
+    /// that CPU were lost meanwhile, so the `sched_wakeup` may be that of a later waking.
+    fn may_have_run_since(&self, time: i64) -> bool {
+        let missing = self.facts.missing;
+        let since = self.start_of_state(time);
+        let lost = (missing.whereabouts).first_lost(missing.losses, self.thread, since, time);
+        lost.is_some()
+    }
+
     /// If the thread sleeps and runs again at `time` (ns) without having been woken since: it was woken while it was leaving
     /// its CPU, by the last waking before the switch. It was ready from the switch on.
     fn wake_while_leaving(&mut self, time: i64) {
-        // What woke the thread may be missing as well.
-        let waking = self.woken_while_up.take();
-        let Some(waking) = waking.filter(|_| self.facts.breaks.is_empty()) else {
+        let Some(waking) = self.woken_while_up.take() else {
             return;
         };
+        // What woke the thread may be missing as well.
+        if self.facts.breaks.leave_out(self.thread) {
+            return;
+        }
         let asleep = self.made.rows.last().filter(|now| {
             let leaving = now.start - waking.time;
             now.state.is_asleep() && (0..=LONGEST_LEAVING).contains(&leaving)
@@ -509,14 +547,14 @@ impl Walk<'_> {
         matches!(self.woken_by, Some((WakeupSort::Waking, _)))
     }
 
-    /// Returns whether two events recorded the same wakeup in two buffers of one CPU.
-    fn is_recorded_twice(&self, before: Option<EventId>, event: Option<EventId>) -> bool {
+    /// Returns whether `change` is what `before` recorded already: two buffers of a CPU have it, or a text contains it twice.
+    fn is_recorded_twice(&self, before: Option<EventId>, change: &Change) -> bool {
         let events = self.facts.events;
-        before.zip(event).is_some_and(|(before, event)| {
+        before.zip(change.event()).is_some_and(|(before, event)| {
             let cpu = self.cpu_of(before);
-            events.lane_of(before) != events.lane_of(event)
-                && cpu.is_some()
-                && cpu == self.cpu_of(event)
+            let is_other = events.lane_of(before) != events.lane_of(event)
+                || change.time.saturating_sub(events.time(before).0) < SHORTEST_TURN;
+            is_other && cpu.is_some() && cpu == self.cpu_of(event)
         })
     }
 
@@ -572,16 +610,11 @@ impl Walk<'_> {
     /// the event that says where is not in the recording. If the recording has no such events, a thread is mostly put
     /// where it ran before.
     fn was_perhaps_put_elsewhere(&self, time: i64) -> bool {
-        let missing = self.facts.missing;
         let since = self.start_of_state(time);
-        let where_it_was = || {
-            let lost = (missing.whereabouts).first_lost(missing.losses, self.thread, since, time);
-            lost.is_some()
-        };
         self.waits_for_other_half()
             && match self.facts.has_wakeups {
                 true => self.facts.are_lost(since, time),
-                false => where_it_was(),
+                false => self.may_have_run_since(time),
             }
     }
 

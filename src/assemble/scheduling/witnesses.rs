@@ -107,6 +107,11 @@ pub(crate) trait Witness {
     /// Returns the evidence about the time after the CPU's last switch.
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed;
 
+    /// Returns whether two switches were recorded in two buffers of the CPU.
+    fn are_of_two_buffers(&self, _first: &SwitchRow, _second: &SwitchRow) -> bool {
+        false
+    }
+
     /// Returns whether `ran` went on under the number of `thread`, without a switch between them.
     fn took_over(&self, _ran: ThreadId, _thread: ThreadId) -> bool {
         false
@@ -453,6 +458,11 @@ impl Witness for CpuEvents<'_> {
 
     fn after(&self, last: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         self.seen_after(last, self.between(Some(last), None), seen)
+    }
+
+    fn are_of_two_buffers(&self, first: &SwitchRow, second: &SwitchRow) -> bool {
+        let lane = |row: &SwitchRow| Some(self.cursor.lane(EventId(row.event.get()?)));
+        lane(first) != lane(second)
     }
 
     fn took_over(&self, ran: ThreadId, thread: ThreadId) -> bool {

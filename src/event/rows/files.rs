@@ -33,6 +33,10 @@ pub enum FileOp {
     Close,
     /// A descriptor was copied (`fd` to `result`).
     Dup,
+    /// The descriptors from `fd` to `result` were closed.
+    CloseRange,
+    /// From now on an exec closes the descriptors from `fd` to `result` if `flags` contains `O_CLOEXEC`, else not.
+    SetOnExec,
     /// A pipe was made (`fd` reads, `result` writes).
     Pipe,
     /// Renamed from `path` to `other_path`.
@@ -47,4 +51,25 @@ pub enum FileOp {
     Mount,
     /// Unmounted.
     Unmount,
+}
+
+/// Whether an exec closes a descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnExec {
+    /// The descriptor stays open.
+    Stays,
+    /// The descriptor is closed.
+    Closes,
+}
+
+impl OnExec {
+    const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+
+    /// Returns the effect of an exec on a descriptor that was opened or copied with these flags.
+    pub(crate) fn of_flags(flags: u32) -> OnExec {
+        match flags & OnExec::CLOSE_ON_EXEC {
+            0 => OnExec::Stays,
+            _ => OnExec::Closes,
+        }
+    }
 }

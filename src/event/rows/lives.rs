@@ -50,6 +50,8 @@ pub enum Life {
         status: Option<i32>,
         /// The signal that killed it, if known.
         signal: Option<i32>,
+        /// Whether it was the last thread of its process, if the file states that.
+        is_last: Option<bool>,
     },
     /// `thread` has the name `name` from now on (and also before, if this is its first name).
     Name {

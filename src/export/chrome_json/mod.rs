@@ -39,7 +39,7 @@ use super::shared::numbers::{AsyncNumbers, Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
-use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
+use crate::event::slice_kind::{Nesting, SLICE_CATEGORY, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
@@ -52,7 +52,7 @@ use crate::trace::{
 use event_parts::{Head, Name, OwnNumber, StandsFor, When};
 use flow_events::FlowEvent;
 use flow_labels::flow_labels;
-use values::{exact, json_args, json_object, or, scope_letter};
+use values::{exact, json_args, json_object, scope_letter};
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
@@ -91,6 +91,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         count: 0,
         async_numbers: AsyncNumbers::default(),
         mixed_tracks: mixed_tracks(trace),
+        outermost: FxHashMap::default(),
         moved: FxHashMap::default(),
         extra_threads: 0,
         name_count: 0,
@@ -139,6 +140,8 @@ struct JsonEvents<'a> {
     async_numbers: AsyncNumbers,
     /// Asynchronous tracks with slices that threads of other processes began: their ids are of the whole trace.
     mixed_tracks: FxHashSet<TrackId>,
+    /// The outermost slices around asynchronous ones, as far as they are known.
+    outermost: FxHashMap<SliceId, SliceId>,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
     /// The number of threads that exist only in the file, each with a name.
@@ -468,11 +471,16 @@ impl<'a> JsonEvents<'a> {
     fn async_slice(&mut self, track: TrackId, id: SliceId, number: u64) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
-        let (category, name) = (
-            exact(self.trace, label.category),
-            exact(self.trace, label.name),
-        );
-        let category = or(category, "async");
+        // The format joins what has one category and one id, so slices inside each other share a category.
+        let own_category = exact(self.trace, label.category);
+        let category = exact(self.trace, self.outermost(id).category);
+        let name = exact(self.trace, label.name);
+        let add_category = |args: &mut Map<String, Json>| {
+            if category != own_category {
+                args.entry(SLICE_CATEGORY)
+                    .or_insert_with(|| json!(own_category));
+            }
+        };
         let fields = self.fields(slice.begin);
         let number = async_id_in(&fields).unwrap_or(number);
         let kind = self.async_kind(track);
@@ -486,6 +494,7 @@ impl<'a> JsonEvents<'a> {
         let part = self.borders.of_slice(self.trace, slice.id.0 as usize);
         let mut args = json_args(fields);
         self.add_kind(label, &mut args);
+        add_category(&mut args);
         add_cuts(&part, &mut args);
         self.event(&head, When::at(part.start), &id, Some(args))?;
         if let Some(end) = part.end {
@@ -495,10 +504,28 @@ impl<'a> JsonEvents<'a> {
                 let args = args.get_or_insert_default();
                 args.insert("end_not_seen".to_owned(), json!(true));
             }
+            if category != own_category {
+                add_category(args.get_or_insert_default());
+            }
             let head = Head { phase: "e", ..head };
             self.event(&head, When::at(end), &id, args)?;
         }
         Ok(())
+    }
+
+    /// Returns the label of the outermost slice around a slice, or its own.
+    fn outermost(&mut self, id: SliceId) -> SliceLabel {
+        let slices = &self.trace.slices;
+        let mut path = Vec::new();
+        let mut at = id;
+        // Steps over what is known already, so that deep nesting costs no more than shallow.
+        while let Some(parent) = slices.parent(at.0 as usize) {
+            path.push(at);
+            at = self.outermost.get(&at).copied().unwrap_or(parent);
+        }
+        self.outermost
+            .extend(path.into_iter().map(|below| (below, at)));
+        slices.label(at)
     }
 
     fn instants(&mut self) -> Result<u64, ExportError> {
@@ -527,7 +554,7 @@ impl<'a> JsonEvents<'a> {
                 let (phase, category, more) = match (place, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
                         let id = async_id_text(place, self.async_numbers.of(number));
-                        ("n", or(category, "async"), id)
+                        ("n", category, id)
                     }
                     _ => (
                         "i",

@@ -64,7 +64,8 @@ impl JsonEvents<'_> {
         let mut counts = StateCounts::default();
         for id in (0..trace.threads.len() as u32).map(ThreadId) {
             let range = trace.states.of(id);
-            if range.is_empty() || !self.chosen.has_states_of(id) {
+            let is_chosen = self.chosen.has_states_of(id) && !self.chosen.starts_after(id);
+            if range.is_empty() || !is_chosen {
                 continue;
             }
             let own = self.koids.thread(id);
@@ -73,6 +74,9 @@ impl JsonEvents<'_> {
             self.name_extra(own, thread, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
                 let state = trace.states.get(StateId(row));
+                if !self.chosen.has_state(&state) {
+                    continue;
+                }
                 let waker = waker_of(trace, &state);
                 self.state(&state, waker.as_ref(), own, thread)?;
                 counts.states += 1;

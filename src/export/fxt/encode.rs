@@ -13,7 +13,7 @@ use super::records::{
 use crate::base::StringId;
 use crate::event::SliceKind;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
-use crate::event::{FieldRef, FieldRole, KindId, Role};
+use crate::event::{FieldRef, FieldRole, KindId, Role, ValueRef};
 use crate::export::shared::arguments::{arguments, async_id_in, record_word};
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
@@ -202,6 +202,22 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
+    /// Returns whether the current event has this argument already, because this program wrote its record. An argument of this
+    /// name that is no koid as well is the recorded program's.
+    fn has_own_argument(&self, arg: &Arg<'_>) -> bool {
+        let is_koid = matches!(arg.value, ArgValue::Koid(_));
+        match &self.listed {
+            Some(listed) => (listed.iter()).any(|own| {
+                own.name == arg.name && matches!(own.value, ArgValue::Koid(_)) == is_koid
+            }),
+            None => self.fields.iter().any(|field| {
+                field.name_bytes() == &*arg.name
+                    && field.role.is_argument()
+                    && matches!(field.value, ValueRef::Koid(_)) == is_koid
+            }),
+        }
+    }
+
     /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of arguments.
     /// Returns the texts that were cut to fit.
     pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
@@ -323,8 +339,8 @@ impl<'a, 't> Encoder<'a, 't> {
         };
         let missing: Vec<Arg<'_>>;
         let mut more = more;
-        if more.iter().any(|arg| self.has_argument(&arg.name)) {
-            let is_new = |arg: &&Arg<'_>| !self.has_argument(&arg.name);
+        if more.iter().any(|arg| self.has_own_argument(arg)) {
+            let is_new = |arg: &&Arg<'_>| !self.has_own_argument(arg);
             missing = more.iter().filter(is_new).cloned().collect();
             more = &missing;
         }

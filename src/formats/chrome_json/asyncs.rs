@@ -8,11 +8,15 @@ use crate::event::{AsyncMark, AsyncOp, AsyncScope, Role};
 
 impl<'f> Emitter<'f> {
     pub(super) fn async_mark(&mut self, event: &Event<'_, 'f>, op: AsyncOp) {
+        let inner = self
+            .stated_category(event)
+            .map(|category| Event { category, ..*event });
+        let event = inner.as_ref().unwrap_or(event);
         let (index, _) = self.push(event, Role::Named);
         let id = Identity::of(event.raw);
         let Some(number) = id.number else {
             self.note("no_id", event.at, || {
-                "an asynchronous event has no id: it is shown as an instant".to_owned()
+                "an asynchronous event has no id: it belongs to no slice, and is only in the list of events".to_owned()
             });
             return;
         };

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::counters::SeriesKey;
 use super::event::RawEvent;
+use super::facts::shortened;
 use super::names::{MOST_NAMES, Named, Names};
 use super::numbers::Micros;
 use super::people::{Ident, MetadataEvent, Pair, PartPeople};
@@ -346,7 +347,7 @@ impl<'f> Emitter<'f> {
 
     #[cold]
     fn bad_time(&mut self, at: usize, time: Raw<'_>) {
-        let text = String::from_utf8_lossy(time.bytes()).into_owned();
+        let text = shortened(&String::from_utf8_lossy(time.bytes()));
         self.note("bad_time", at, || match text.is_empty() {
             true => "an event has no time (ts) and was dropped".to_owned(),
             false => format!("{text} is not a time that can be shown; the event was dropped"),

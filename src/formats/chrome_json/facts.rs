@@ -142,7 +142,7 @@ fn add(facts: &mut Vec<Fact>, name: String, text: &str) -> u64 {
 }
 
 /// Returns a text of at most [`MOST_TEXT`] characters.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     match text.char_indices().nth(MOST_TEXT) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),

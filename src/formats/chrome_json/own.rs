@@ -5,8 +5,9 @@ use super::emit::{Emitter, Event, argument_of};
 use super::numbers::{Micros, whole, whole_of_any};
 use super::people::{Ident, Pair};
 use super::scan::{Members, Raw};
-use crate::base::Timestamp;
-use crate::event::slice_kind::SLICE_KIND;
+use super::text::plain;
+use crate::base::{StringId, Timestamp};
+use crate::event::slice_kind::{SLICE_CATEGORY, SLICE_KIND};
 use crate::event::{
     CpuLoss, Cut, CutSide, Gap, Interrupt, LOSS_CATEGORY, Label, Measured, NEVER_ENDED,
     REALLY_BEGAN, REALLY_ENDED, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
@@ -39,6 +40,15 @@ impl<'f> Emitter<'f> {
     pub(super) fn stated_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
         let word = argument_of(event, SLICE_KIND.as_bytes()).filter(|_| self.source.is_ours)?;
         SliceKind::of_word(word.bytes())
+    }
+
+    /// Returns the category that an argument states, in an asynchronous event of our own exporter.
+    pub(super) fn stated_category(&mut self, event: &Event<'_, 'f>) -> Option<StringId> {
+        let text = argument_of(event, SLICE_CATEGORY.as_bytes()).filter(|_| self.source.is_ours)?;
+        match text {
+            Raw::Text(text) => Some(self.out.columns.strings.intern(&plain(text))),
+            _ => None,
+        }
     }
 
     /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind that its category

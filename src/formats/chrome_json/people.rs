@@ -11,6 +11,7 @@ use super::scan::Raw;
 use super::text::plain;
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
+use crate::fxt::agreed::FIRST_CPU;
 
 /// A `pid` or `tid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -185,6 +186,13 @@ struct Thread {
     rank: Option<i64>,
 }
 
+/// Returns the artificial koid of a CPU, as in our FXT files, from the name of its process (`CPU 3`).
+fn koid_of_name(name: &[u8]) -> Option<u64> {
+    let at = memchr::memmem::rfind(name, b"CPU ")?;
+    let number = whole(name.get(at + 4..)?).and_then(|number| u16::try_from(number).ok())?;
+    Some(FIRST_CPU + u64::from(number))
+}
+
 /// For the keys of one part, the keys of the whole file.
 #[derive(Debug, Default)]
 pub(super) struct Renumbered {
@@ -347,10 +355,14 @@ impl People {
         let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
         match (metadata.fact, process, thread) {
             (About::NameOfStandIn(name), Some(process), _) => {
-                process.name = Some(self.strings.intern(strings.bytes(name)));
+                let name = strings.bytes(name);
+                process.name = Some(self.strings.intern(name));
+                process.number = koid_of_name(name).unwrap_or(process.number);
             }
             (About::NameOfStandInThread(name), _, Some(thread)) => {
-                thread.name = Some(self.strings.intern(strings.bytes(name)));
+                let name = strings.bytes(name);
+                thread.name = Some(self.strings.intern(name));
+                thread.number = koid_of_name(name).unwrap_or(thread.number);
             }
             (About::Labels(labels), Some(process), _) => {
                 process.labels = Some(self.strings.intern(strings.bytes(labels)));

@@ -210,6 +210,7 @@ impl Emitter<'_> {
                     .get(Key::Status)
                     .and_then(|status| i32::try_from(status).ok()),
                 signal: None,
+                is_last: None,
             },
             Sort::Comm => Life::Name {
                 thread: key,

@@ -33,6 +33,8 @@ pub(crate) fn acts(name: &[u8]) -> bool {
                 | b"openat2"
                 | b"creat"
                 | b"close"
+                | b"close_range"
+                | b"ioctl"
                 | b"dup"
                 | b"dup2"
                 | b"dup3"
@@ -177,9 +179,8 @@ pub fn act(
         b"prctl" => rename_thread(emitter, event, thread, &done),
         b"chdir" | b"fchdir" => change_directory(emitter, event, thread, &done),
         _ if is_fork(name) => {
-            let child = done.result.and_then(|result| result.value);
-            let child = child.and_then(|child| u32::try_from(child).ok());
-            if let Some(child) = child.filter(|&child| child > 0 && forks == Forks::New) {
+            let child = done.result.and_then(|result| result.pid());
+            if let Some(child) = child.filter(|_| forks == Forks::New) {
                 emitter.fork(event, Some(thread), child, fork_sort(text));
             }
         }
@@ -355,15 +356,47 @@ fn file_row(
             op: FileOp::Dup,
             path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
             fd: done.fd(0),
+            flags: open_flags(done.value(2)),
             ..blank
         }),
-        b"fcntl" | b"fcntl64" if duplicates(done.value(1)) => Some(FileRow {
-            op: FileOp::Dup,
-            path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
-            fd: done.fd(0),
-            ..blank
-        }),
+        b"fcntl" | b"fcntl64" => match fcntl_of(done)? {
+            Fcntl::Duplicate { flags } => Some(FileRow {
+                op: FileOp::Dup,
+                path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),
+                fd: done.fd(0),
+                flags,
+                ..blank
+            }),
+            Fcntl::SetOnExec { flags } => set_on_exec(blank, done.fd(0), flags),
+        },
+        b"ioctl" => {
+            let flags = match (done.value(1), integer(done.value(1))) {
+                (b"FIOCLEX", _) | (_, Some(0x5451)) => CLOSE_ON_EXEC,
+                (b"FIONCLEX", _) | (_, Some(0x5450)) => 0,
+                _ => return None,
+            };
+            set_on_exec(blank, done.fd(0), flags)
+        }
+        b"close_range" if result >= 0 => {
+            let last = done.number(1)?;
+            let marks = Flag {
+                word: b"CLOSE_RANGE_CLOEXEC",
+                bit: 4,
+            };
+            let is_marked = has_flag(done.value(2), &marks);
+            Some(FileRow {
+                op: match is_marked {
+                    true => FileOp::SetOnExec,
+                    false => FileOp::CloseRange,
+                },
+                fd: done.fd(0),
+                result: i32::try_from(last).unwrap_or(i32::MAX),
+                flags: if is_marked { CLOSE_ON_EXEC } else { 0 },
+                ..blank
+            })
+        }
         b"pipe" | b"pipe2" => {
+            let flags = open_flags(done.value(1));
             let ends: Vec<i32> = elements(done.value(0), done.dialect)
                 .into_iter()
                 .filter_map(|end| i32::try_from(integer(end)?).ok())
@@ -373,6 +406,7 @@ fn file_row(
                     op: FileOp::Pipe,
                     fd: read,
                     result: write,
+                    flags,
                     ..blank
                 }),
                 _ => Some(FileRow {
@@ -387,7 +421,11 @@ fn file_row(
         }
         b"renameat" | b"renameat2" => {
             let paths = (intern(path_at(done, 1)), intern(path_at(done, 3)));
-            two_paths(FileOp::Rename, paths)
+            let renamed = two_paths(FileOp::Rename, paths)?;
+            Some(FileRow {
+                flags: rename_flags(done.value(4)),
+                ..renamed
+            })
         }
         b"link" => two_paths(
             FileOp::Link,
@@ -431,9 +469,79 @@ fn file_row(
     }
 }
 
-/// Returns whether a command of fcntl duplicates a descriptor: F_DUPFD (0) or F_DUPFD_CLOEXEC (1030).
-fn duplicates(command: &[u8]) -> bool {
-    command.starts_with(b"F_DUPFD") || matches!(integer(command), Some(0 | 1030))
+/// `O_CLOEXEC` (x86).
+const CLOSE_ON_EXEC: u32 = 0o2_000_000;
+
+/// What a call of fcntl does to its descriptor.
+enum Fcntl {
+    /// Makes a copy of it with these flags.
+    Duplicate { flags: u32 },
+    /// Says whether an exec closes it, by these flags.
+    SetOnExec { flags: u32 },
+}
+
+/// Returns what a call of fcntl does to its descriptor; `None` if neither of these.
+fn fcntl_of(done: &Done<'_>) -> Option<Fcntl> {
+    let flags = |closes: bool| if closes { CLOSE_ON_EXEC } else { 0 };
+    let command = done.value(1);
+    match (command, integer(command)) {
+        (b"F_DUPFD_CLOEXEC", _) | (_, Some(1030)) => Some(Fcntl::Duplicate { flags: flags(true) }),
+        (b"F_DUPFD", _) | (_, Some(0)) => Some(Fcntl::Duplicate {
+            flags: flags(false),
+        }),
+        (b"F_SETFD", _) | (_, Some(2)) => Some(Fcntl::SetOnExec {
+            flags: flags(has_flag(
+                done.value(2),
+                &Flag {
+                    word: b"FD_CLOEXEC",
+                    bit: 1,
+                },
+            )),
+        }),
+        _ => None,
+    }
+}
+
+fn set_on_exec(row: FileRow, fd: i32, flags: u32) -> Option<FileRow> {
+    (row.result >= 0).then_some(FileRow {
+        op: FileOp::SetOnExec,
+        fd,
+        result: fd,
+        flags,
+        ..row
+    })
+}
+
+/// A bit of a call's flags, and its name.
+struct Flag {
+    word: &'static [u8],
+    bit: i64,
+}
+
+/// Returns whether flags contain a bit: they are words, a number (`-X raw`), or both.
+fn has_flag(flags: &[u8], flag: &Flag) -> bool {
+    let mut words = flags.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+    words.any(|word| word == flag.word || integer(word).is_some_and(|bits| bits & flag.bit != 0))
+}
+
+/// Returns the flags of renameat2 as numbers.
+fn rename_flags(flags: &[u8]) -> u32 {
+    let known: [Flag; 3] = [
+        Flag {
+            word: b"RENAME_NOREPLACE",
+            bit: 1,
+        },
+        Flag {
+            word: b"RENAME_EXCHANGE",
+            bit: 2,
+        },
+        Flag {
+            word: b"RENAME_WHITEOUT",
+            bit: 4,
+        },
+    ];
+    let bits = known.iter().filter(|flag| has_flag(flags, flag));
+    bits.fold(0, |all, flag| all | flag.bit as u32)
 }
 
 /// Returns the full path, if strace's `-y` prints it: the path of the new descriptor, or of the folder that the path is

@@ -41,6 +41,5 @@ pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
 #[must_use]
 pub(crate) fn fork_result(text: &[u8], dialect: Dialect) -> Option<u32> {
     let result = split_call(text, dialect).result?;
-    let value = outcome(result, dialect).value?;
-    u32::try_from(value).ok().filter(|&pid| pid > 0)
+    outcome(result, dialect).pid()
 }

@@ -153,7 +153,8 @@ fn a_call_that_returns_only_when_it_fails() {
         == Life::Exit {
             thread: ThreadKey(7),
             status: Some(3),
-            signal: None
+            signal: None,
+            is_last: None,
         }));
 }
 
@@ -173,7 +174,8 @@ fn a_process_that_dies_in_a_call_leaves_it_open() {
         Life::Exit {
             thread: ThreadKey(9),
             status: None,
-            signal: Some(9)
+            signal: Some(9),
+            is_last: None,
         }
     );
 }

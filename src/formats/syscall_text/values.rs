@@ -37,6 +37,18 @@ pub(crate) struct Outcome<'a> {
 }
 
 impl Outcome<'_> {
+    /// Returns the pid that a fork returned, as strace itself knows the process: `2 /* 24786 in strace's PID NS */`
+    /// (`--decode-pids=pidns`) is 24786.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        let comment = self.rest.strip_prefix(b"/* ").and_then(|rest| {
+            let end = memchr::memchr(b' ', rest)?;
+            let (number, rest) = rest.split_at(end);
+            rest.starts_with(b" in strace's PID NS").then_some(number)
+        });
+        let value = comment.map_or(self.value, integer)?;
+        u32::try_from(value).ok().filter(|&pid| pid > 0)
+    }
+
     /// Returns the number; errors are negative numbers, and -1 is an error whose number is unknown.
     #[must_use]
     pub fn number(&self) -> Option<i32> {

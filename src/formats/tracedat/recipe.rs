@@ -242,6 +242,8 @@ pub(crate) enum Recipe {
     Exit {
         /// Pid of the thread.
         pid: Num,
+        /// Whether it was the last thread of its process.
+        is_last: Option<Num>,
     },
     /// task_rename.
     Rename {
@@ -325,7 +327,12 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
                 program: text("filename"),
             });
         }
-        ("sched", "sched_process_exit") => return Some(Recipe::Exit { pid: num("pid")? }),
+        ("sched", "sched_process_exit") => {
+            return Some(Recipe::Exit {
+                pid: num("pid")?,
+                is_last: num("group_dead"),
+            });
+        }
         ("task", "task_newtask") => {
             return Some(Recipe::NewTask {
                 child: num("pid")?,

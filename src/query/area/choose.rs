@@ -1,6 +1,7 @@
 //! The lanes of a thread or a CPU, put into an area.
 
 use super::{Area, Lane, Lanes};
+use crate::query::on_cpus::StandIns;
 use crate::trace::counters::CounterScope;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
@@ -60,15 +61,23 @@ impl Area {
     pub fn add_cpu(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
         self.add(Lane::OnCpu(cpu));
-        self.add_tracks(trace, TrackKind::Cpu(cpu));
-        self.add_counters(trace, CounterScope::Cpu(cpu));
+        self.add_own_of_cpu(trace, cpu);
     }
 
     /// Adds the contents of a CPU's track: its runs, its own slices and its counters.
     pub(crate) fn add_cpu_track(&mut self, trace: &Trace, cpu: CpuId) {
         self.add(Lane::Runs(cpu));
+        self.add_own_of_cpu(trace, cpu);
+    }
+
+    /// Adds the slices and counters of a CPU itself, also those of its artificial thread in our own exports.
+    fn add_own_of_cpu(&mut self, trace: &Trace, cpu: CpuId) {
         self.add_tracks(trace, TrackKind::Cpu(cpu));
         self.add_counters(trace, CounterScope::Cpu(cpu));
+        for thread in StandIns::of(trace).threads(cpu) {
+            self.add_tracks(trace, TrackKind::Thread(thread));
+            self.add_counters(trace, CounterScope::Thread(thread));
+        }
     }
 
     fn add_tracks(&mut self, trace: &Trace, kind: TrackKind) {

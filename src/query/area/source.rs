@@ -38,7 +38,7 @@ pub(super) struct Shape {
     pub limits: Option<Limits>,
     pub kinds: SliceKinds,
     pub wanted: WantedKinds,
-    partial: Option<Partial>,
+    shared: Option<SharedTracks>,
     seen: Seen,
 }
 
@@ -197,16 +197,16 @@ impl Shape {
         };
         // Each kind of slices has groups of its own.
         let group_count = group_count as usize * kinds.present().len().max(1);
-        let partial = match (what, lanes) {
-            (What::Slices, Lanes::Of(lanes)) => Some(Partial::of(trace, lanes)),
+        let shared = match (what, lanes) {
+            (What::Slices, Lanes::Of(lanes)) => Some(SharedTracks::of(trace, lanes)),
             _ => None,
         };
-        let partial = partial.filter(|partial| !partial.tracks.is_empty());
+        let shared = shared.filter(|shared| !shared.tracks.is_empty());
         Shape {
             what,
             by,
-            rows: rows_of(trace, lanes, what, partial.as_ref()),
-            partial,
+            rows: rows_of(trace, lanes, what, shared.as_ref()),
+            shared,
             labels,
             namesakes: match by {
                 GroupBy::ThreadName => namesakes(trace),
@@ -320,8 +320,8 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn around(&self, owner: u32, row: u32) -> Option<u32> {
         let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
-        let partial = self.shape.partial.as_ref();
-        let is_counted = partial.is_none_or(|it| it.has(self.trace, owner, parent));
+        let shared = self.shape.shared.as_ref();
+        let is_counted = shared.is_none_or(|it| it.has(self.trace, owner, parent));
         self.group(owner, parent).filter(|_| is_counted)
     }
 
@@ -346,7 +346,14 @@ impl Source<'_> {
                 self.trace.slices.overlapping(&row, span)
             }
             What::Runs => self.trace.runs.overlapping(row.range.clone(), span),
-            What::States => self.trace.states.overlapping(row.range.clone(), span),
+            What::States => {
+                // A zombie lasts for ever: a thread that died before the span is not in it.
+                let over = self.trace.over_at(ThreadId(row.owner));
+                match over.is_some_and(|over| over <= span.start) {
+                    true => row.range.start..row.range.start,
+                    false => self.trace.states.overlapping(row.range.clone(), span),
+                }
+            }
         }
     }
 
@@ -399,15 +406,10 @@ impl Source<'_> {
         if self.shape.what != What::Slices {
             return;
         }
-        let of_others = self.shape.partial.iter().flat_map(|it| &it.others);
-        for nested in of_others.filter(|it| !self.is_unfinished(it.parent)) {
-            let (start, end) = (self.start(nested.slice), self.end(nested.slice));
-            if start < span.end.0 && end > span.start.0 {
-                found(
-                    nested.track.0,
-                    nested.parent,
-                    self.measure(nested.slice).certain(),
-                );
+        let foreign = self.shape.shared.iter().flat_map(|it| it.foreign_in(span));
+        for it in foreign.filter(|it| !self.is_unfinished(it.parent)) {
+            if self.end(it.slice) > span.start.0 {
+                found(it.track.0, it.parent, self.measure(it.slice).certain());
             }
         }
         for row in &self.shape.rows {
@@ -445,61 +447,79 @@ impl Source<'_> {
     }
 }
 
-/// Asynchronous tracks of which only some slices are chosen.
+/// Asynchronous tracks of which only the slices that some threads began are chosen.
 #[derive(Clone, Debug)]
-struct Partial {
-    /// The threads that began the chosen slices.
-    began: AsyncsOf,
-    /// The tracks, sorted.
+struct SharedTracks {
+    begun_by: AsyncsOf,
+    /// Sorted.
     tracks: Vec<TrackId>,
-    /// The slices in chosen slices that other threads began.
-    others: Vec<Nested>,
+    /// Sorted by start.
+    foreign: Vec<Foreign>,
 }
 
-/// A slice in another.
+/// A slice inside of a chosen one, begun by a thread that is not chosen.
 #[derive(Clone, Copy, Debug)]
-struct Nested {
+struct Foreign {
     track: TrackId,
     slice: u32,
     parent: u32,
+    /// Its start in ns.
+    start: i64,
+    /// The latest end of the slices up to this one, in ns.
+    latest_end: i64,
 }
 
-impl Partial {
-    fn of(trace: &Trace, lanes: &[Lane]) -> Partial {
-        let began = AsyncsOf::new(lanes);
+impl SharedTracks {
+    fn of(trace: &Trace, lanes: &[Lane]) -> SharedTracks {
+        let begun_by = AsyncsOf::new(lanes);
         let whole = lanes.iter().filter_map(|lane| match lane {
             Lane::Track(track) => Some(*track),
             _ => None,
         });
         let mut whole: Vec<TrackId> = whole.collect();
         whole.sort_unstable();
-        let tracks = began.tracks(trace, &whole);
-        let is_own = |slice: u32| began.has(trace, slice);
-        let mut others = Vec::new();
+        let tracks = begun_by.tracks(trace, &whole);
+        let is_own = |slice: u32| begun_by.has(trace, slice);
+        let mut foreign = Vec::new();
         for &id in &tracks {
             let track = trace.tracks.get(id.0 as usize);
             let rows = track.map_or(&[][..], |track| trace.slices.rows_of(track));
             for slice in rows.iter().flat_map(|row| row.slices.clone()) {
                 let parent = trace.slices.parent(slice as usize).map(|id| id.0);
                 let parent = parent.filter(|&parent| is_own(parent) && !is_own(slice));
-                others.extend(parent.map(|parent| Nested {
+                foreign.extend(parent.map(|parent| Foreign {
                     track: id,
                     slice,
                     parent,
+                    start: trace.slices.starts.at(slice as usize),
+                    latest_end: trace.slices.end(slice as usize).at_most(trace.span.end.0),
                 }));
             }
         }
-        Partial {
-            began,
+        foreign.sort_by_key(|it| it.start);
+        let mut latest = i64::MIN;
+        for it in &mut foreign {
+            latest = latest.max(it.latest_end);
+            it.latest_end = latest;
+        }
+        SharedTracks {
+            begun_by,
             tracks,
-            others,
+            foreign,
         }
     }
 
     /// Returns whether a slice of a track is chosen, or the track is none of these.
     fn has(&self, trace: &Trace, track: u32, slice: u32) -> bool {
-        let is_partial = self.tracks.binary_search(&TrackId(track)).is_ok();
-        !is_partial || self.began.has(trace, slice)
+        let is_shared = self.tracks.binary_search(&TrackId(track)).is_ok();
+        !is_shared || self.begun_by.has(trace, slice)
+    }
+
+    /// Returns the slices of other threads that may overlap a span.
+    fn foreign_in(&self, span: TimeSpan) -> &[Foreign] {
+        let first = (self.foreign).partition_point(|it| it.latest_end <= span.start.0);
+        let end = self.foreign.partition_point(|it| it.start < span.end.0);
+        self.foreign.get(first..end).unwrap_or_default()
     }
 }
 
@@ -507,12 +527,12 @@ impl Partial {
 /// stretch of them.
 fn async_rows<R: Iterator<Item = Row>>(
     trace: &Trace,
-    partial: &Partial,
+    shared: &SharedTracks,
     rows_of_track: impl Fn(u32) -> R,
 ) -> Vec<Row> {
-    let chosen = &partial.began;
+    let chosen = &shared.begun_by;
     let mut found = Vec::new();
-    for track in &partial.tracks {
+    for track in &shared.tracks {
         for row in rows_of_track(track.0) {
             let mut slices = row.range.clone().peekable();
             while let Some(first) = slices.find(|&slice| chosen.has(trace, slice)) {
@@ -530,7 +550,7 @@ fn async_rows<R: Iterator<Item = Row>>(
     found
 }
 
-fn rows_of(trace: &Trace, lanes: &Lanes, what: What, partial: Option<&Partial>) -> Vec<Row> {
+fn rows_of(trace: &Trace, lanes: &Lanes, what: What, shared: Option<&SharedTracks>) -> Vec<Row> {
     let plain = |range: Range<u32>, owner: u32| Row {
         range,
         owner,
@@ -589,8 +609,8 @@ fn rows_of(trace: &Trace, lanes: &Lanes, what: What, partial: Option<&Partial>) 
                 _ => Vec::new(),
             });
             let mut rows: Vec<Row> = rows.collect();
-            if let Some(partial) = partial {
-                rows.extend(async_rows(trace, partial, track_rows));
+            if let Some(shared) = shared {
+                rows.extend(async_rows(trace, shared, track_rows));
             }
             rows
         }

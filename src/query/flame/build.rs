@@ -65,13 +65,11 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     let make = || Merge::new(trace, roots);
     let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, begun)| {
         if !job.is_cancelled() {
-            merge.add(track, area.span, |slice| {
-                if begun.is_some_and(|begun| !begun.has(trace, slice.0)) {
-                    return None;
-                }
+            let length = |slice| {
                 let inside = |drawn: TimeSpan| drawn.intersection(area.span).duration().0;
                 Some(seen.part_of_duration(trace, slice, inside))
-            });
+            };
+            merge.add(track, area.span, begun, length);
         }
         job.advance(1);
         merge
@@ -85,7 +83,7 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
         let of_runs = on_cpus.par_iter().fold(make, |mut merge, of| {
             if !job.is_cancelled() {
                 for ran in on.ran(of.thread, Counted::Once) {
-                    merge.add(of.track, area.span, |slice| on.length(&ran, slice));
+                    merge.add(of.track, area.span, None, |slice| on.length(&ran, slice));
                 }
             }
             job.advance(1);
@@ -116,6 +114,8 @@ struct Spot {
     root: u32,
     /// The node of the slice around it, or `root`.
     parent: u32,
+    /// Whether its time is part of the own time of `parent`: not if a slice between the two was left out.
+    is_direct: bool,
 }
 
 /// The slices of a row of a track, each with its node; slices that were left out are not included.
@@ -165,8 +165,14 @@ impl<'a> Merge<'a> {
     }
 
     /// Adds the slices of a track that overlap `span`, with the durations that `length` returns; those without one are left
-    /// out.
-    fn add(&mut self, id: TrackId, span: TimeSpan, length: impl Fn(SliceId) -> Option<Length>) {
+    /// out, and asynchronous slices that threads other than `begun` began.
+    fn add(
+        &mut self,
+        id: TrackId,
+        span: TimeSpan,
+        begun: Option<&AsyncsOf>,
+        length: impl Fn(SliceId) -> Option<Length>,
+    ) {
         let (trace, slices) = (self.trace, &self.trace.slices);
         let Some(track) = trace.tracks.get(id.0 as usize) else {
             return;
@@ -179,19 +185,30 @@ impl<'a> Merge<'a> {
         if matches!(track.kind, TrackKind::Async(_)) {
             let order = outermost_first(slices, inside.iter().cloned().flatten());
             let lost = self.lost_lengths(&inside, order.iter().rev().copied(), length);
-            let mut nodes: FxHashMap<u32, u32> = FxHashMap::default();
+            // The node of each slice, or that around a slice that was left out, and whether it was not.
+            let mut nodes: FxHashMap<u32, (u32, bool)> = FxHashMap::default();
             for at in order {
                 let Some(length) = lost.get(&at).copied().or_else(|| length(at)) else {
                     continue;
                 };
-                let root = *root.get_or_insert_with(|| self.root(id));
                 let parent = slices.parent(at as usize);
                 let parent = parent.and_then(|id| nodes.get(&id.0).copied());
+                if begun.is_some_and(|begun| !begun.has(trace, at)) {
+                    if let Some((around, is_direct)) = parent {
+                        let own = if is_direct { -length } else { 0 };
+                        self.tree.add(around, 0, own, 0);
+                        nodes.insert(at, (around, false));
+                    }
+                    continue;
+                }
+                let root = *root.get_or_insert_with(|| self.root(id));
+                let (parent, is_direct) = parent.unwrap_or((root, true));
                 let spot = Spot {
                     root,
-                    parent: parent.unwrap_or(root),
+                    parent,
+                    is_direct,
                 };
-                nodes.insert(at, self.add_slice(spot, at, length));
+                nodes.insert(at, (self.add_slice(spot, at, length), true));
             }
             return;
         }
@@ -212,6 +229,7 @@ impl<'a> Merge<'a> {
                 let spot = Spot {
                     root,
                     parent: parent.unwrap_or(root),
+                    is_direct: true,
                 };
                 nodes.push(Some(self.add_slice(spot, at, length)));
             }
@@ -260,7 +278,11 @@ impl<'a> Merge<'a> {
 
     /// Adds one slice with its least time in ns; returns its node.
     fn add_slice(&mut self, spot: Spot, slice: u32, length: i64) -> u32 {
-        let Spot { root, parent } = spot;
+        let Spot {
+            root,
+            parent,
+            is_direct,
+        } = spot;
         let name = self.name(self.trace.slices.label_ids.at(slice as usize) as usize);
         let (count, unfinished, unfinished_ns) =
             match self.trace.slices.is_unfinished(slice as usize) {
@@ -274,7 +296,7 @@ impl<'a> Merge<'a> {
             if root != 0 {
                 tree.add(root, length, 0, 0);
             }
-        } else {
+        } else if is_direct {
             tree.add(parent, 0, -length, 0);
         }
         match tree.child(parent, name) {

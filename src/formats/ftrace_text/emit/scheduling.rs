@@ -215,6 +215,7 @@ impl<'a> Emitter<'a> {
                 thread: ThreadKey(pid(info, b"pid")?),
                 status: None,
                 signal: None,
+                is_last: field(info, b"group_dead").map(|value| value == b"true"),
             },
             _ => {
                 let whose = pid(info, b"pid").or(now.thread.map(|own| own.0))?;

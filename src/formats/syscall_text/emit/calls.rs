@@ -334,6 +334,7 @@ impl<'a> Emitter<'a> {
             thread,
             status: None,
             signal: None,
+            is_last: None,
         };
         self.out.lives.push(LifeRow { event, life });
     }

@@ -386,6 +386,7 @@ impl<'a> Emitter<'a> {
                 thread,
                 status,
                 signal,
+                is_last: None,
             },
         });
     }

@@ -168,12 +168,14 @@ impl PartPass<'_> {
                 };
                 self.columns.migrations.push(row);
             }
-            Recipe::Exit { pid } => {
+            Recipe::Exit { pid, is_last } => {
                 let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                let is_last = is_last.and_then(|is_last| is_last.read::<E>(payload));
                 let life = Life::Exit {
                     thread,
                     status: None,
                     signal: None,
+                    is_last: is_last.map(|is_last| is_last != 0),
                 };
                 self.live(event, life);
             }

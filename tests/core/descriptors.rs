@@ -1,0 +1,266 @@
+//! Which calls close a descriptor: for how long files are open, and to whom pipes lead, in strace texts. What the kernel does
+//! is in the manual pages dup(2), close_range(2), fcntl(2), pipe(2), execve(2) and rename(2).
+
+use crate::program::{Row, number, rows, stdout};
+
+/// Writes a text with these lines, from `100 1.0NN` on, and returns its path.
+fn written(folder: &std::path::Path, name: &str, lines: &[(u32, &str)]) -> String {
+    let line =
+        |(at, (pid, call)): (usize, &(u32, &str))| format!("{pid} 1700000010.{at:03} {call}\n");
+    let text: String = lines.iter().enumerate().map(line).collect();
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+/// How long the first open file was open, in ms: by its slice, and by the table of uses.
+fn open_for(file: &str) -> (i64, i64) {
+    let slices = rows(&["table", "slices", file]);
+    let slice = slices.iter().find(|row| row["category"] == "open files");
+    let uses = rows(&["table", "file_uses", file]);
+    let done = number(&uses[0], "done") - number(&uses[0], "ts");
+    (number(slice.unwrap(), "dur") / 1_000_000, done / 1_000_000)
+}
+
+const START: (u32, &str) = (
+    100,
+    r#"execve("/bin/p", ["p"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+);
+const OPEN: (u32, &str) = (
+    100,
+    r#"openat(AT_FDCWD, "f", O_WRONLY|O_CREAT, 0600) = 3 <0.000010>"#,
+);
+const NEXT: (u32, &str) = (
+    100,
+    r#"execve("/bin/q", ["q"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+);
+const LAST: (u32, &str) = (100, "exit_group(0) = ?");
+const END: (u32, &str) = (100, "+++ exited with 0 +++");
+
+#[test]
+fn a_file_is_open_until_its_last_descriptor_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = |call: &'static str| (100, call);
+    let cases: [(&str, &[(u32, &str)], i64); 9] = [
+        // As dash undoes a redirection: descriptor 10 is a copy of one that was open before the recording.
+        (
+            "dup2",
+            &[
+                call("fcntl(1, F_DUPFD, 10) = 10 <0.000009>"),
+                call("dup2(3, 1) = 1 <0.000008>"),
+                call("close(3) = 0 <0.000008>"),
+                call("dup2(10, 1) = 1 <0.000011>"),
+                call("close(10) = 0 <0.000008>"),
+            ],
+            4,
+        ),
+        (
+            "close_range",
+            &[call("close_range(3, 4294967295, 0) = 0 <0.000010>")],
+            1,
+        ),
+        (
+            "close_range.others",
+            &[call("close_range(4, 4294967295, 0) = 0 <0.000010>")],
+            4,
+        ),
+        (
+            "close_range.raw",
+            &[
+                call("close_range(0x3, 0xffffffff, 0x4) = 0 <0.000010>"),
+                NEXT,
+            ],
+            2,
+        ),
+        (
+            "setfd",
+            &[call("fcntl(3, F_SETFD, FD_CLOEXEC) = 0 <0.000010>"), NEXT],
+            2,
+        ),
+        (
+            "setfd.raw",
+            &[call("fcntl(0x3, 0x2, 0x1) = 0 <0.000010>"), NEXT],
+            2,
+        ),
+        (
+            "fioclex",
+            &[call("ioctl(3, FIOCLEX) = 0 <0.000010>"), NEXT],
+            2,
+        ),
+        (
+            "cleared",
+            &[
+                call("ioctl(3, FIOCLEX) = 0 <0.000010>"),
+                call("fcntl(3, F_SETFD, 0) = 0 <0.000010>"),
+                NEXT,
+            ],
+            6,
+        ),
+        (
+            "dup3",
+            &[
+                call("dup3(3, 7, O_CLOEXEC) = 7 <0.000010>"),
+                call("close(3) = 0 <0.000010>"),
+                NEXT,
+            ],
+            3,
+        ),
+    ];
+    for (name, calls, expected) in cases {
+        let mut lines = vec![START, OPEN];
+        lines.extend(calls);
+        lines.extend([call("getpid() = 100 <0.000010>"), LAST, END]);
+        let file = written(folder.path(), name, &lines);
+        // What is never closed ends with the process: one line later.
+        let to_the_end = lines.len() as i64 - 2;
+        let expected = if calls.len() as i64 + 1 < expected {
+            to_the_end
+        } else {
+            expected
+        };
+        let (slice, done) = open_for(&file);
+        assert_eq!((slice, done), (expected, expected), "{name}");
+    }
+}
+
+#[test]
+fn an_exec_closes_the_ends_of_a_pipe_that_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |pipe: &'static str, closes: bool| {
+        let mut lines = vec![
+            START,
+            (100, pipe),
+            (
+                100,
+                "clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000010>",
+            ),
+            (101, "dup2(4, 1) = 1 <0.000010>"),
+        ];
+        let close = |pid| {
+            [
+                (pid, "close(3) = 0 <0.000001>"),
+                (pid, "close(4) = 0 <0.000001>"),
+            ]
+        };
+        let closing = |lines: &mut Vec<_>, pid| match closes {
+            true => lines.extend(close(pid)),
+            false => lines.extend([(pid, "getpid() = 1 <0.000001>"); 2]),
+        };
+        closing(&mut lines, 101);
+        lines.push((
+            101,
+            r#"execve("/bin/gen", ["gen"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+        ));
+        lines.push((
+            100,
+            "clone(child_stack=NULL, flags=SIGCHLD) = 102 <0.000010>",
+        ));
+        closing(&mut lines, 102);
+        lines.extend([
+            (
+                102,
+                r#"execve("/bin/other", ["other"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+            ),
+            (100, "close(4) = 0 <0.000010>"),
+            (101, "exit_group(0) = ?"),
+            (101, "+++ exited with 0 +++"),
+            (100, r#"read(3, "", 99) = 0 <0.000010>"#),
+            (102, "exit_group(0) = ?"),
+            (102, "+++ exited with 0 +++"),
+            LAST,
+            END,
+        ]);
+        lines
+    };
+    let arrows = |file: &str| -> Vec<(String, String)> {
+        let all = rows(&["table", "flows", file]);
+        let pipes = all.iter().filter(|row| row["name"] == "pipe");
+        pipes
+            .map(|row| (row["from_tid"].clone(), row["to_tid"].clone()))
+            .collect()
+    };
+    let expected = [("101".to_owned(), "100".to_owned())];
+    let closed = lines("pipe([3, 4]) = 0 <0.000010>", true);
+    assert_eq!(arrows(&written(folder.path(), "closed", &closed)), expected);
+    let by_exec = lines("pipe2([3, 4], O_CLOEXEC) = 0 <0.000010>", false);
+    assert_eq!(
+        arrows(&written(folder.path(), "by-exec", &by_exec)),
+        expected
+    );
+}
+
+#[test]
+fn an_exchange_of_two_names_is_one_in_strace_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let exchange = r#"renameat2(AT_FDCWD, "A", AT_FDCWD, "B", RENAME_EXCHANGE) = 0 <0.000010>"#;
+    let lines = [
+        START,
+        (
+            100,
+            "clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000010>",
+        ),
+        (
+            101,
+            r#"openat(AT_FDCWD, "A", O_WRONLY|O_CREAT, 0600) = 3 <0.000010>"#,
+        ),
+        (101, "close(3) = 0 <0.000010>"),
+        (101, "exit_group(0) = ?"),
+        (101, "+++ exited with 0 +++"),
+        (
+            100,
+            r#"openat(AT_FDCWD, "B", O_WRONLY|O_CREAT, 0600) = 3 <0.000010>"#,
+        ),
+        (100, "close(3) = 0 <0.000010>"),
+        (100, exchange),
+        (
+            100,
+            "clone(child_stack=NULL, flags=SIGCHLD) = 102 <0.000010>",
+        ),
+        (102, r#"openat(AT_FDCWD, "A", O_RDONLY) = 3 <0.000010>"#),
+        (102, "exit_group(0) = ?"),
+        (102, "+++ exited with 0 +++"),
+        LAST,
+        END,
+    ];
+    let file = written(folder.path(), "exchange", &lines);
+    let all = rows(&["table", "file_dependencies", &file]);
+    let read_by_102 = all.iter().filter(|row| row["reader_pid"] == "102");
+    let writers: Vec<&str> = read_by_102.map(|row| &*row["writer_pid"]).collect();
+    assert_eq!(writers, ["100"], "{all:?}");
+}
+
+/// `strace --decode-pids=pidns` of a program in a PID namespace: the number that the program sees, and the one of strace.
+#[test]
+fn a_child_in_a_pid_namespace_is_the_one_that_strace_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        START,
+        (100, "vfork( <unfinished ...>"),
+        (
+            24786,
+            r#"execve("/bin/true", ["true"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+        ),
+        (
+            100,
+            "<... vfork resumed>) = 2 /* 24786 in strace's PID NS */ <0.000544>",
+        ),
+        (
+            100,
+            "clone(child_stack=NULL, flags=SIGCHLD) = 3 /* 24787 in strace's PID NS */ <0.000010>",
+        ),
+        (24787, "exit_group(0) = ?"),
+        (24787, "+++ exited with 0 +++"),
+        (24786, "exit_group(0) = ?"),
+        (24786, "+++ exited with 0 +++"),
+        LAST,
+        END,
+    ];
+    let file = written(folder.path(), "namespace", &lines);
+    let all = rows(&["table", "processes", &file]);
+    let own = |row: &Row| (row["pid"].clone(), row["parent_id"].clone());
+    let tree: Vec<(String, String)> = all.iter().map(own).collect();
+    let expected = [("100", "\\N"), ("24786", "0"), ("24787", "0")];
+    let expected = expected.map(|(pid, parent)| (pid.to_owned(), parent.to_owned()));
+    assert_eq!(tree, expected);
+    assert!(!stdout(&["table", "flows", &file]).is_empty());
+}
