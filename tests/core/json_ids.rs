@@ -69,6 +69,14 @@ fn a_part_that_another_process_begins_is_its_own_too() {
             stats.iter().all(|row| row["self"] == row["sum"]),
             "{file}: {stats:?}"
         );
+        // By process, a part is of the operation's process, as in the table.
+        let stats = files.text(&["stats", file, "--by", "process", "--format", "json"]);
+        let stats: Vec<Value> = serde_json::from_str(&stats).unwrap();
+        let counts: Vec<_> = stats
+            .iter()
+            .map(|row| row["count"].as_u64().unwrap())
+            .collect();
+        assert_eq!(counts, [2, 1], "{file}: {stats:?}");
         // Its own time is without the part, also where the part is not among them.
         let stats = files.text(&["stats", file, "--thread", "22", "--format", "json"]);
         let stats: Vec<Value> = serde_json::from_str(&stats).unwrap();

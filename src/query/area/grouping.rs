@@ -10,11 +10,13 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
         let trace = self.trace;
+        let process_group = |process: Option<ProcessId>| {
+            Some(process.map_or(trace.processes.len() as u32, |id| id.0))
+        };
         let thread_group = |thread: Option<ThreadId>| match self.shape.by {
             GroupBy::Process => {
                 let thread = thread.and_then(|id| trace.threads.get(id.0 as usize));
-                let process = thread.and_then(|thread| thread.process);
-                Some(process.map_or(trace.processes.len() as u32, |id| id.0))
+                process_group(thread.and_then(|thread| thread.process))
             }
             GroupBy::ThreadName => self.shape.namesakes.get(thread?.0 as usize).copied(),
             _ => thread
@@ -29,7 +31,13 @@ impl Source<'_> {
                     GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
                     GroupBy::Cpu => self.cpu_of_slice(owner, at),
                     GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
-                        thread_group(self.thread_of_slice(owner, at))
+                        match (self.kind_of_track(owner), self.shape.by) {
+                            // A thread of another process may have begun a part of an operation.
+                            (Some(TrackKind::Async(process @ Some(_))), GroupBy::Process) => {
+                                process_group(process)
+                            }
+                            _ => thread_group(self.thread_of_slice(owner, at)),
+                        }
                     }
                 };
                 Some(self.of_kind(group?, kind))
@@ -102,15 +110,19 @@ impl Source<'_> {
         }
     }
 
+    fn kind_of_track(&self, track: u32) -> Option<TrackKind> {
+        self.trace.tracks.get(track as usize).map(|it| it.kind)
+    }
+
     fn thread_of_slice(&self, owner: u32, at: u32) -> Option<ThreadId> {
-        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+        match self.kind_of_track(owner) {
             Some(TrackKind::Thread(thread)) => Some(thread),
             _ => self.trace.events.thread(self.begin_of(at)?),
         }
     }
 
     fn cpu_of_slice(&self, owner: u32, at: u32) -> Option<u32> {
-        match self.trace.tracks.get(owner as usize).map(|it| it.kind) {
+        match self.kind_of_track(owner) {
             Some(TrackKind::Cpu(cpu)) => Some(cpu.0),
             _ => {
                 let cpu = self.trace.events.get(self.begin_of(at)?).cpu;
