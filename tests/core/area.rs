@@ -247,10 +247,14 @@ fn states_and_runs_count_what_lies_inside() {
             let seen = TimeSpan { end, ..span };
             let length = seen.intersection(area.span).duration().0;
             let word = trace.states.states[id as usize].word();
+            let is_over = matches!(word, "zombie" | "dead");
+            if is_open && is_over && span.start <= area.span.start {
+                // Who died before is not there any more.
+                continue;
+            }
             let entry = states.entry(format!("{word} ")).or_default();
             if is_open {
                 // Nobody records how long a zombie stays.
-                let is_over = matches!(word, "zombie" | "dead");
                 entry.unfinished.push(if is_over { 0 } else { length });
                 continue;
             }

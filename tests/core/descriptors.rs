@@ -41,86 +41,70 @@ const END: (u32, &str) = (100, "+++ exited with 0 +++");
 fn a_file_is_open_until_its_last_descriptor_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let call = |call: &'static str| (100, call);
-    let cases: [(&str, &[(u32, &str)], i64); 9] = [
-        // As dash undoes a redirection: descriptor 10 is a copy of one that was open before the recording.
-        (
-            "dup2",
-            &[
-                call("fcntl(1, F_DUPFD, 10) = 10 <0.000009>"),
-                call("dup2(3, 1) = 1 <0.000008>"),
-                call("close(3) = 0 <0.000008>"),
-                call("dup2(10, 1) = 1 <0.000011>"),
-                call("close(10) = 0 <0.000008>"),
-            ],
-            4,
-        ),
-        (
-            "close_range",
-            &[call("close_range(3, 4294967295, 0) = 0 <0.000010>")],
-            1,
-        ),
-        (
-            "close_range.others",
-            &[call("close_range(4, 4294967295, 0) = 0 <0.000010>")],
-            4,
-        ),
-        (
-            "close_range.raw",
-            &[
-                call("close_range(0x3, 0xffffffff, 0x4) = 0 <0.000010>"),
-                NEXT,
-            ],
-            2,
-        ),
-        (
-            "setfd",
-            &[call("fcntl(3, F_SETFD, FD_CLOEXEC) = 0 <0.000010>"), NEXT],
-            2,
-        ),
-        (
-            "setfd.raw",
-            &[call("fcntl(0x3, 0x2, 0x1) = 0 <0.000010>"), NEXT],
-            2,
-        ),
-        (
-            "fioclex",
-            &[call("ioctl(3, FIOCLEX) = 0 <0.000010>"), NEXT],
-            2,
-        ),
-        (
-            "cleared",
-            &[
-                call("ioctl(3, FIOCLEX) = 0 <0.000010>"),
-                call("fcntl(3, F_SETFD, 0) = 0 <0.000010>"),
-                NEXT,
-            ],
-            6,
-        ),
-        (
-            "dup3",
-            &[
-                call("dup3(3, 7, O_CLOEXEC) = 7 <0.000010>"),
-                call("close(3) = 0 <0.000010>"),
-                NEXT,
-            ],
-            3,
-        ),
-    ];
-    for (name, calls, expected) in cases {
+    let check = |name: &str, calls: &[(u32, &str)], expected: i64| {
         let mut lines = vec![START, OPEN];
         lines.extend(calls);
         lines.extend([call("getpid() = 100 <0.000010>"), LAST, END]);
         let file = written(folder.path(), name, &lines);
-        // What is never closed ends with the process: one line later.
-        let to_the_end = lines.len() as i64 - 2;
-        let expected = if calls.len() as i64 + 1 < expected {
-            to_the_end
-        } else {
-            expected
-        };
-        let (slice, done) = open_for(&file);
-        assert_eq!((slice, done), (expected, expected), "{name}");
-    }
+        assert_eq!(open_for(&file), (expected, expected), "{name}");
+    };
+    // As dash undoes a redirection: descriptor 10 is a copy of one that was open before the recording.
+    check(
+        "dup2",
+        &[
+            call("fcntl(1, F_DUPFD, 10) = 10 <0.000009>"),
+            call("dup2(3, 1) = 1 <0.000008>"),
+            call("close(3) = 0 <0.000008>"),
+            call("dup2(10, 1) = 1 <0.000011>"),
+            call("close(10) = 0 <0.000008>"),
+        ],
+        4,
+    );
+    let range = |flags: &'static str| [call(flags)];
+    check(
+        "range",
+        &range("close_range(3, 4294967295, 0) = 0 <0.000010>"),
+        1,
+    );
+    // Not this one: it is open until the process ends.
+    check(
+        "others",
+        &range("close_range(4, 4294967295, 0) = 0 <0.000010>"),
+        4,
+    );
+    let before_exec = |mark: &'static str| [call(mark), NEXT];
+    check(
+        "raw",
+        &before_exec("close_range(0x3, 0xffffffff, 0x4) = 0 <0.000010>"),
+        2,
+    );
+    check(
+        "setfd",
+        &before_exec("fcntl(3, F_SETFD, FD_CLOEXEC) = 0 <0.000010>"),
+        2,
+    );
+    check(
+        "setfd.raw",
+        &before_exec("fcntl(0x3, 0x2, 0x1) = 0 <0.000010>"),
+        2,
+    );
+    check(
+        "fioclex",
+        &before_exec("ioctl(3, FIOCLEX) = 0 <0.000010>"),
+        2,
+    );
+    let cleared = [
+        call("ioctl(3, FIOCLEX) = 0 <0.000010>"),
+        call("fcntl(3, F_SETFD, 0) = 0 <0.000010>"),
+        NEXT,
+    ];
+    check("cleared", &cleared, 6);
+    let copied = [
+        call("dup3(3, 7, O_CLOEXEC) = 7 <0.000010>"),
+        call("close(3) = 0 <0.000010>"),
+        NEXT,
+    ];
+    check("dup3", &copied, 3);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Births, execs and ends of processes, sorted by time, for a walk over the rows about files.
 
-use super::Moment;
+use super::holders::Moment;
 use crate::base::Timestamp;
 use crate::trace::{Process, ProcessId};
 

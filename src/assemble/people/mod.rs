@@ -228,21 +228,30 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
     }
 }
 
-/// Returns whether the exit of a thread ends its process. `is_last`: whether the thread was the last one of the process, if
-/// that is stated; `may_lead`: whether children of the process may be its threads.
+/// Returns whether the exit of a thread ends its process. `may_lead` are the processes whose children may be their threads.
 ///
 /// A process lives on without its leader if other threads do. If a thread exits after the leader, the process lived until
 /// then. A thread that made no others and was not the last is a thread of another process: this one is its own only because
 /// nothing shows which one that is.
-fn ends_process(
-    process: &Process,
-    thread: ThreadId,
-    is_last: Option<bool>,
-    may_lead: bool,
-) -> bool {
+fn ends_process(process: &Process, exit: &ThreadExit, may_lead: &FxHashSet<ProcessId>) -> bool {
+    let ThreadExit {
+        thread,
+        of,
+        is_last,
+    } = *exit;
     let is_leader = process.main_thread == Some(thread);
-    let lives_on = is_last == Some(false) && (may_lead || !process.may_be_thread());
+    let may_have_others = may_lead.contains(&of) || !process.may_be_thread();
+    let lives_on = is_last == Some(false) && may_have_others;
     (is_leader && !lives_on) || process.end.is_some() || is_last == Some(true)
+}
+
+/// The exit of a thread.
+struct ThreadExit {
+    thread: ThreadId,
+    /// Its process.
+    of: ProcessId,
+    /// Whether it was the last thread of its process, if that is stated.
+    is_last: Option<bool>,
 }
 
 /// Returns whether two paths have the same last component.
@@ -500,11 +509,14 @@ impl Making {
                         // The last time seen was the birth of the next thread with this key.
                         thread.seen.last = row.time;
                     }
-                    if let Some(process) =
-                        of.and_then(|of| self.people.processes.get_mut(of.0 as usize))
-                        && of.is_some_and(|of| {
-                            ends_process(process, id, *is_last, may_lead.contains(&of))
-                        })
+                    let exit = of.map(|of| ThreadExit {
+                        thread: id,
+                        of,
+                        is_last: *is_last,
+                    });
+                    if let Some(exit) = exit
+                        && let Some(process) = self.people.processes.get_mut(exit.of.0 as usize)
+                        && ends_process(process, &exit, &may_lead)
                     {
                         process.end = Some(row.time);
                         // Two kinds of events may record one exit: the process released its files at the first.

@@ -18,10 +18,18 @@ pub(crate) fn with_stated_facts(
     for (key, life) in &directory.thread_lives {
         let thread = threads.last(*key);
         let is_stated = life.start.is_some() || life.end.is_some();
-        if let Some(thread) = thread.and_then(|id| people.threads.get_mut(id.0 as usize))
+        if let Some(id) = thread
+            && let Some(thread) = people.threads.get_mut(id.0 as usize)
             && is_stated
         {
             (thread.start, thread.end) = (life.start, life.end);
+            // A process may live on without its leader: its own life is stated below, if it is known.
+            let process = thread
+                .process
+                .and_then(|of| people.processes.get_mut(of.0 as usize));
+            if let Some(process) = process.filter(|process| process.main_thread == Some(id)) {
+                (process.start, process.end) = (None, None);
+            }
         }
     }
     for (key, life) in &directory.process_lives {

@@ -8,12 +8,11 @@ use rustc_hash::FxHashMap;
 
 use super::counters::SeriesKey;
 use super::event::RawEvent;
-use super::facts::shortened;
 use super::names::{MOST_NAMES, Named, Names};
 use super::numbers::Micros;
 use super::people::{Ident, MetadataEvent, Pair, PartPeople};
 use super::scan::{Members, Quoted, Raw};
-use super::text::{plain, shown};
+use super::text::{plain, shortened, shown};
 use super::walk::{Border, Form, Found, Walk};
 use crate::base::strings::exact_bytes;
 use crate::base::{Job, Location, ReadError, Severity, StringId};

@@ -5,13 +5,12 @@ use super::emit::PartRead;
 use super::numbers::whole_of_any;
 use super::people::About;
 use super::scan::{Members, Raw, Scan};
+use super::text::shortened;
 use crate::event::part::ClockMark;
 use crate::event::{CpuLoss, Fact, FieldRef, TraceInfo};
 
 /// Maximum number of facts of each kind: of members, and of metadata events.
 const MOST_FACTS: usize = 64;
-/// Maximum length of a fact's text, in characters.
-const MOST_TEXT: usize = 200;
 
 /// Members that contain the wall-clock time of the trace clock's zero, with their unit in ns: PyTorch's profiler,
 /// clang.
@@ -139,12 +138,4 @@ fn add(facts: &mut Vec<Fact>, name: String, text: &str) -> u64 {
     }
     facts.push(fact);
     0
-}
-
-/// Returns a text of at most [`MOST_TEXT`] characters.
-pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MOST_TEXT) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
 }

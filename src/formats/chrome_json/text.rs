@@ -76,6 +76,17 @@ fn unit(escape: &[u8]) -> Option<u32> {
     Some(number)
 }
 
+/// Maximum length of a fact's text, in characters.
+const MOST_TEXT: usize = 200;
+
+/// Returns a text of at most [`MOST_TEXT`] characters.
+pub(super) fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MOST_TEXT) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
