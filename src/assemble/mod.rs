@@ -149,7 +149,7 @@ pub fn assemble(
         &kinds,
         missing,
         scheduling::Threads {
-            count: people.threads.len(),
+            all: &people.threads,
             taken_over: &taken_over,
         },
     );

@@ -167,6 +167,26 @@ impl Whereabouts {
         Whereabouts { of, unrecorded }
     }
 
+    /// Returns the whereabouts of some threads. A CPU counts as not recorded only if one of these ran there.
+    #[must_use]
+    pub(crate) fn of_threads(&self, is_one: impl Fn(ThreadId) -> bool) -> Whereabouts {
+        let own = self
+            .of
+            .iter()
+            .filter(|(thread, _)| is_one(ThreadId(**thread)));
+        let mut of: FxHashMap<u32, Vec<Sent>> = own.map(|(id, sent)| (*id, sent.clone())).collect();
+        let mut unrecorded: Vec<u32> = of.values().flat_map(|sent| visited(sent)).collect();
+        unrecorded.sort_unstable();
+        unrecorded.dedup();
+        let is_missing = |sent: &Sent| match sent.cpu {
+            Doubtful::Lossy(_) => true,
+            Doubtful::Unrecorded(cpu) => unrecorded.binary_search(&cpu).is_ok(),
+            Doubtful::Unnamed => !unrecorded.is_empty(),
+        };
+        of.values_mut().for_each(|sent| sent.retain(is_missing));
+        Whereabouts { of, unrecorded }
+    }
+
     /// Returns the numbers of CPUs that were not recorded, although threads ran there.
     #[must_use]
     pub(crate) fn unrecorded(&self) -> &[u32] {

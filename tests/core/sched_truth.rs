@@ -1297,6 +1297,75 @@ fn a_wait_in_a_recording_of_some_threads_is_told_only_of_those() {
     assert_eq!(waits(&as_fxt(folder.path(), &file)), []);
 }
 
+/// A run of a thread that was left out is known only where a chosen thread shows it: between two switches of one thread others
+/// may have run. What it was last woken for is not known either.
+#[test]
+fn runs_of_threads_that_were_left_out_are_not_made_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut filtered = filtered_by_60();
+    filtered.extend([
+        switch(1, "6.200000", (0, "R"), 60),
+        switch(1, "6.200100", (60, "S"), 70),
+        // 70 left and came back meanwhile.
+        switch(1, "6.300000", (70, "R+"), 60),
+        waking(1, "6.300100", (60, "d..2."), 80),
+        switch(1, "6.300200", (60, "S"), 0),
+    ]);
+    let file = written(folder.path(), "runs.ftrace", &filtered.concat());
+    let again = as_fxt(folder.path(), &file);
+    for file in [&file, &again] {
+        let runs = rows(&["table", "runs", file]);
+        let known = runs
+            .iter()
+            .filter(|row| row["tid"] == "70" && row["dur"] != "\\N");
+        let longest = known.map(|row| number(row, "dur")).max();
+        assert!(
+            longest.is_none_or(|longest| longest < 1_000),
+            "{file}: {longest:?}"
+        );
+        assert!(
+            states_of(file, "80").iter().all(|it| it.2 != "runnable"),
+            "{file}"
+        );
+        let of_60 = runs.iter().filter(|row| row["tid"] == "60");
+        let of_60: i64 = of_60.map(|row| number(row, "dur")).sum();
+        assert_eq!(
+            of_60,
+            200_000 + 400_000 + 100_000 + 100_000 + 200_000,
+            "{file}"
+        );
+    }
+}
+
+/// A second buffer with the same events shows no other threads.
+#[test]
+fn a_fork_that_stands_twice_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |event: &str| format!(" app-60 [000] ..... 5.000100: {event}\n");
+    let fork = line("sched_process_fork: comm=app pid=60 child_comm=app child_pid=61");
+    let task = line("task_newtask: pid=61 comm=app clone_flags=3d0f00 oom_score_adj=0");
+    let run = switch(0, "5.000200", (60, "S"), 61);
+    let text = |times: usize| {
+        let lines = [&task, &fork, &run];
+        let repeated = lines
+            .into_iter()
+            .flat_map(|line| std::iter::repeat_n(&**line, times));
+        [HEAD, &repeated.collect::<String>()].concat()
+    };
+    let threads = |name: &str, text: &str| {
+        let file = written(folder.path(), name, text);
+        let all = rows(&["table", "threads", &file]);
+        let all = all
+            .iter()
+            .map(|row| (row["tid"].clone(), row["pid"].clone()));
+        all.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        threads("twice.ftrace", &text(2)),
+        threads("once.ftrace", &text(1))
+    );
+}
+
 /// Both 60 and 61 are chosen; 61 shares its switches with the idle thread alone.
 #[test]
 fn a_chosen_thread_beside_the_idle_one_waits() {

@@ -14,6 +14,9 @@ use crate::trace::{EventId, Events};
 /// kinds, such as `task_newtask` and `sched_process_fork`. Two events of one kind are two forks.
 pub(super) const SAME_FORK: Nanos = Nanos(10_000_000);
 
+/// Two events of one kind about one thread, fewer ns apart, are one: two buffers recorded it, or a text contains it twice.
+pub(super) const SAME_EVENT: Nanos = Nanos(10_000);
+
 /// One fork.
 #[derive(Clone, Copy)]
 pub(super) struct Birth {
@@ -174,7 +177,7 @@ pub(super) fn births(
         match known.last.and_then(|last| births.get_mut(last)) {
             Some(last)
                 if last.parent == *parent
-                    && !known.kinds.contains(&kind)
+                    && (!known.kinds.contains(&kind) || row.time - last.time < SAME_EVENT)
                     && row.time - last.time <= SAME_FORK =>
             {
                 if last.sort == ForkSort::Unknown {

@@ -2,9 +2,9 @@
 //! for this CPU may have run meanwhile.
 //!
 //! Many such recordings are filtered by threads (`record -P`): the kernel then records a switch if one of its two threads
-//! was chosen. The idle thread cannot be chosen, and neither was a thread whose run begins or ends in a break. The other
-//! thread of each of their switches was chosen: all its switches are recorded, and its waits are known. Of all other
-//! threads any run may be missing, on any CPU.
+//! was chosen. The idle thread cannot be chosen, and a thread whose run begins or ends in a break was not. The other thread
+//! of each of their switches was chosen: all its switches are recorded, and its waits are known. Of all other threads any
+//! run may be missing, on any CPU.
 //!
 //! ```text
 //! t60 -> t70      t70 was not chosen: t60 was
@@ -12,14 +12,16 @@
 //! t80 -> t60      t80 was not chosen: t60 was
 //! ```
 //!
-//! The filter is assumed not to change while it records, except for threads that begin or end. If a switch contradicts the
-//! filter, because none of its two threads was chosen, the recording was not filtered by threads. FXT has no such filter.
+//! A break at the begin or the end of a thread's life proves nothing: kernels choose children after their fork, and give
+//! up a thread before its last switch. Where breaks of threads that share switches with the idle thread are more than a few,
+//! or many switches have no chosen thread, the recording was not filtered by threads, nor where a single break would say so.
+//! FXT has no such filter.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::losses::{Hole, meets};
 use super::changes::SwitchRow;
-use crate::trace::{CpuId, ThreadId};
+use crate::trace::{CpuId, Thread, ThreadId};
 
 /// Two successive switches of a CPU between which switches are missing.
 #[derive(Clone, Copy, Debug)]
@@ -33,52 +35,41 @@ pub(super) struct Break {
     pub taken_off: (ThreadId, i64),
 }
 
+/// The threads by which a recording was filtered.
+pub(super) struct Filter {
+    chosen: FxHashSet<ThreadId>,
+}
+
 /// The breaks of a recording.
 #[derive(Default)]
 pub(super) struct Breaks {
     /// The holes of each CPU, in order of time.
     of_cpu: Vec<Vec<Hole>>,
-    /// The chosen threads, if the recording was filtered by threads.
-    chosen: Option<FxHashSet<ThreadId>>,
+    /// The filter that explains them, if there was one.
+    filter: Option<Filter>,
 }
 
 impl Breaks {
     /// `all` are the breaks, those of a CPU in order of time.
-    pub(super) fn new(all: &[Break], cpu_count: usize) -> Breaks {
+    pub(super) fn new(all: &[Break], cpu_count: usize, filter: Option<Filter>) -> Breaks {
         let mut of_cpu = vec![Vec::new(); if all.is_empty() { 0 } else { cpu_count }];
         for found in all {
             if let Some(holes) = of_cpu.get_mut(found.cpu.0 as usize) {
                 holes.push(found.hole);
             }
         }
-        Breaks {
-            of_cpu,
-            chosen: None,
-        }
+        Breaks { of_cpu, filter }
     }
 
-    /// Finds out whether the recording was filtered by threads. `switches` are all its switches.
-    pub(super) fn with_filter<'a>(
-        self,
-        all: &[Break],
-        switches: impl Iterator<Item = &'a SwitchRow> + Clone,
-    ) -> Breaks {
-        let chosen = match all.is_empty() {
-            true => None,
-            false => chosen(&left_out(all, switches.clone()), switches),
-        };
-        Breaks { chosen, ..self }
-    }
-
-    /// Returns whether the recording was filtered by threads.
-    pub(super) fn are_of_a_filter(&self) -> bool {
-        self.chosen.is_some()
+    /// Returns the threads by which the recording was filtered.
+    pub(super) fn filter(&self) -> Option<&Filter> {
+        self.filter.as_ref()
     }
 
     /// Returns whether any run of a thread may be missing, because the recording was filtered by other threads.
     pub(super) fn leave_out(&self, thread: ThreadId) -> bool {
-        let chosen = self.chosen.as_ref();
-        chosen.is_some_and(|chosen| !chosen.contains(&thread))
+        let filter = self.filter.as_ref();
+        filter.is_some_and(|filter| !filter.has_chosen(thread))
     }
 
     /// Returns whether a ready thread may have run on one of these CPUs between two times without a recorded switch.
@@ -93,67 +84,121 @@ impl Breaks {
             let holes = self.of_cpu.get(cpu.0 as usize);
             holes.is_some_and(|holes| meets(holes, from, until))
         };
-        match self.chosen {
+        match self.filter {
             Some(_) => self.leave_out(thread),
             None => cpus.into_iter().any(is_broken),
         }
     }
 }
 
-/// Returns the threads that a filter by threads left out, if there was one: those with a break at a switch. Without the threads
-/// whose break is their last switch, or their first: a chosen thread may have ended, or begun, there.
-fn left_out<'a>(
-    all: &[Break],
-    switches: impl Iterator<Item = &'a SwitchRow>,
-) -> FxHashSet<ThreadId> {
-    let ends = all.iter().flat_map(|it| [it.brought.0, it.taken_off.0]);
-    let mut times: FxHashMap<ThreadId, Option<(i64, i64)>> = ends.map(|id| (id, None)).collect();
-    for row in switches {
-        for thread in [row.prev, row.next].into_iter().flatten() {
-            if let Some(times) = times.get_mut(&thread) {
-                let (first, last) = times.unwrap_or((row.time, row.time));
-                *times = Some((first.min(row.time), last.max(row.time)));
+/// At most one break in this many may be at a thread that was chosen.
+const MOST_ODD: usize = 8;
+
+impl Filter {
+    /// Returns the filter that explains all breaks; `None` if there was none. `switches` are all switches of the recording.
+    pub(super) fn of<'a>(
+        all: &[Break],
+        switches: impl Iterator<Item = &'a SwitchRow> + Clone,
+        threads: &[Thread],
+    ) -> Option<Filter> {
+        if all.is_empty() {
+            return None;
+        }
+        let pairs = switches.clone().filter_map(|row| row.prev.zip(row.next));
+        let mut chosen = FxHashSet::default();
+        for (prev, next) in pairs.clone() {
+            match (prev == ThreadId::IDLE, next == ThreadId::IDLE) {
+                (true, false) => _ = chosen.insert(next),
+                (false, true) => _ = chosen.insert(prev),
+                _ => {}
             }
         }
-    }
-    let times = |thread: ThreadId| times.get(&thread).copied().flatten();
-    let mut left_out = FxHashSet::default();
-    for &Break {
-        brought, taken_off, ..
-    } in all
-    {
-        if times(brought.0).is_some_and(|(_, last)| last > brought.1) {
-            left_out.insert(brought.0);
+        let lives = Lives::new(all, switches, threads);
+        let mut left_out = FxHashSet::default();
+        let (mut explained, mut odd) = (0, 0);
+        for found in all {
+            let proven = lives.left_out_by(found);
+            let is_odd = proven.iter().any(|thread| chosen.contains(thread));
+            odd += usize::from(is_odd);
+            explained += usize::from(!is_odd && !proven.is_empty());
+            left_out.extend(proven.into_iter().filter(|thread| !chosen.contains(thread)));
         }
-        if times(taken_off.0).is_some_and(|(first, _)| first < taken_off.1) {
-            left_out.insert(taken_off.0);
+        for (prev, next) in pairs.clone() {
+            match (left_out.contains(&prev), left_out.contains(&next)) {
+                (true, true) => odd += 1,
+                (true, false) if next != ThreadId::IDLE => _ = chosen.insert(next),
+                (false, true) if prev != ThreadId::IDLE => _ = chosen.insert(prev),
+                _ => {}
+            }
         }
+        let (mut count, mut unexplained) = (0, 0);
+        for (prev, next) in pairs {
+            count += 1;
+            let is_explained = chosen.contains(&prev) || chosen.contains(&next);
+            unexplained += usize::from(!is_explained);
+        }
+        let is_filter = explained > 1 && odd * MOST_ODD <= explained && unexplained * 4 <= count;
+        is_filter.then_some(Filter { chosen })
     }
-    left_out.remove(&ThreadId::IDLE);
-    left_out
+
+    pub(super) fn has_chosen(&self, thread: ThreadId) -> bool {
+        self.chosen.contains(&thread)
+    }
 }
 
-/// Returns the threads by which a recording was filtered; `None` if it was not. `left_out` are the threads that were left out
-/// besides the idle thread.
-fn chosen<'a>(
-    left_out: &FxHashSet<ThreadId>,
-    switches: impl Iterator<Item = &'a SwitchRow> + Clone,
-) -> Option<FxHashSet<ThreadId>> {
-    if left_out.is_empty() {
-        return None;
-    }
-    let is_left_out = |thread| thread == ThreadId::IDLE || left_out.contains(&thread);
-    let pairs = switches.filter_map(|row| row.prev.zip(row.next));
-    let mut chosen = FxHashSet::default();
-    for (prev, next) in pairs.clone() {
-        match (is_left_out(prev), is_left_out(next)) {
-            (true, true) => return None,
-            (true, false) => _ = chosen.insert(next),
-            (false, true) => _ = chosen.insert(prev),
-            (false, false) => {}
+/// The first and last switch of each thread with a break, and what is recorded of its life.
+struct Lives<'a> {
+    times: FxHashMap<ThreadId, (i64, i64)>,
+    threads: &'a [Thread],
+    /// Whether the recording has begins and ends of threads.
+    has_begins: bool,
+    has_ends: bool,
+}
+
+impl<'a> Lives<'a> {
+    fn new<'b>(
+        all: &[Break],
+        switches: impl Iterator<Item = &'b SwitchRow>,
+        threads: &'a [Thread],
+    ) -> Lives<'a> {
+        let ends = all.iter().flat_map(|it| [it.brought.0, it.taken_off.0]);
+        let mut times: FxHashMap<ThreadId, (i64, i64)> =
+            ends.map(|id| (id, (i64::MAX, i64::MIN))).collect();
+        for row in switches {
+            for thread in [row.prev, row.next].into_iter().flatten() {
+                if let Some((first, last)) = times.get_mut(&thread) {
+                    (*first, *last) = (row.time.min(*first), row.time.max(*last));
+                }
+            }
+        }
+        Lives {
+            times,
+            threads,
+            has_begins: threads.iter().any(|thread| thread.start.is_some()),
+            has_ends: threads.iter().any(|thread| thread.end.is_some()),
         }
     }
-    let mut pairs = pairs;
-    let are_explained = pairs.all(|(prev, next)| chosen.contains(&prev) || chosen.contains(&next));
-    are_explained.then_some(chosen)
+
+    /// Returns the threads that a filter left out if it explains a break.
+    fn left_out_by(&self, found: &Break) -> Vec<ThreadId> {
+        let Break {
+            brought: (brought, since),
+            taken_off: (taken_off, until),
+            ..
+        } = *found;
+        let times = |thread| self.times.get(&thread).copied().unwrap_or_default();
+        let life = |thread: ThreadId| self.threads.get(thread.0 as usize);
+        let ends_here = match life(brought).and_then(|thread| thread.end) {
+            Some(end) => end.0 <= until,
+            None => !self.has_ends && times(brought).1 <= since,
+        };
+        let begins_here = match life(taken_off).and_then(|thread| thread.start) {
+            Some(start) => start.0 >= since,
+            None => !self.has_begins && times(taken_off).0 >= until,
+        };
+        let both = [(brought, ends_here), (taken_off, begins_here)];
+        let proven = both.into_iter();
+        let proven = proven.filter(|&(thread, is_unsure)| thread != ThreadId::IDLE && !is_unsure);
+        proven.map(|(thread, _)| thread).collect()
+    }
 }

@@ -39,11 +39,11 @@ use super::whereabouts::Missing;
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
 use crate::event::{EventKind, Sighted, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
-use crate::trace::{Runs, States, ThreadId, ThreadState};
+use crate::trace::{Runs, States, Thread, ThreadId, ThreadState};
 
-use breaks::Breaks;
+use breaks::{Breaks, Filter};
 use changes::{Change, To};
-use runs::{breaks_of, changes_of_runs, join_runs, lost_runs, runs_of_cpus};
+use runs::{RunSource, breaks_of, changes_of_runs, join_runs, lost_runs, runs_of_cpus};
 use states::{Facts, build_states};
 use whole::{whole_runs, whole_states};
 use witnesses::TakenNumbers;
@@ -84,8 +84,8 @@ struct Collected {
 /// The threads of a trace, as far as scheduling needs them.
 #[derive(Clone, Copy)]
 pub(crate) struct Threads<'a> {
-    /// Their number.
-    pub count: usize,
+    /// The threads, with their begins and ends as far as events record them.
+    pub all: &'a [Thread],
     /// Those that took their leader's number.
     pub taken_over: &'a [TakenOver],
 }
@@ -98,7 +98,7 @@ pub(crate) fn schedule(
     missing: Missing<'_>,
     threads: Threads<'_>,
 ) -> Scheduling {
-    let thread_count = threads.count;
+    let thread_count = threads.all.len();
     let losses = missing.losses;
     if !rows.whole.is_empty() {
         return Scheduling {
@@ -133,14 +133,32 @@ pub(crate) fn schedule(
     // unknown.
     let has_switches = !switches.is_empty();
     let taken_numbers = TakenNumbers::new(threads.taken_over);
-    let mut cpus = runs_of_cpus(&switches, recorded, kinds, losses, &taken_numbers);
-    let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
+    let source = RunSource {
+        recorded,
+        kinds,
+        losses,
+        taken_over: &taken_numbers,
+    };
+    let mut cpus = runs_of_cpus(&switches, &source, None);
     let found = breaks_of(&mut cpus);
-    let breaks = Breaks::new(&found, recorded.cpus.len());
     let all = switches.iter().flat_map(|cpu| &cpu.own);
-    let breaks = match losses.has_cpus() {
-        true => breaks.with_filter(&found, all.flat_map(|piece| piece.iter())),
-        false => breaks,
+    let filter = match losses.has_cpus() {
+        true => Filter::of(&found, all.flat_map(|piece| piece.iter()), threads.all),
+        false => None,
+    };
+    if filter.is_some() {
+        // Runs of threads that were left out are known only where the chosen ones show them.
+        cpus = runs_of_cpus(&switches, &source, filter.as_ref());
+    }
+    let mismatches = cpus.iter().map(|cpu| cpu.mismatches).sum();
+    let breaks = Breaks::new(&found, recorded.cpus.len(), filter);
+    let of_chosen = breaks.filter().map(|filter| {
+        let whereabouts = missing.whereabouts;
+        whereabouts.of_threads(|thread| filter.has_chosen(thread))
+    });
+    let missing = Missing {
+        whereabouts: of_chosen.as_ref().unwrap_or(missing.whereabouts),
+        ..missing
     };
     let of_runs = changes_of_runs(&mut cpus);
     let lost = lost_runs(&mut cpus);
@@ -172,9 +190,9 @@ pub(crate) fn schedule(
         });
     }
     if mismatches > 0 {
-        let why = match breaks.are_of_a_filter() {
-            true => "only the switches of some threads are recorded",
-            false => "switches before them were lost",
+        let why = match breaks.filter() {
+            Some(_) => "only the switches of some threads are recorded",
+            None => "switches before them were lost",
         };
         diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
             format!("context switches away from a thread that was not the running one: {why}")

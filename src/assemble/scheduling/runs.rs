@@ -9,7 +9,7 @@ use super::super::cuts::CutEnd;
 use super::super::group::{Groups, Numbered, Pieces, Sorted, join_in_order};
 use super::super::losses::{Hole, Losses};
 use super::super::recorded::Recorded;
-use super::breaks::Break;
+use super::breaks::{Break, Filter};
 use super::changes::{Change, SHORTEST_TURN, SwitchRow, To};
 use super::witnesses::{
     CallKinds, CpuEvents, LanesOfCpu, Sighting, Sightings, TakenNumbers, Witness, Witnessed,
@@ -39,13 +39,28 @@ pub(crate) struct CpuRuns {
     open: Option<Witnessed>,
 }
 
+/// What runs are made from, besides switches.
+#[derive(Clone, Copy)]
+pub(super) struct RunSource<'a> {
+    pub recorded: &'a Recorded,
+    /// The kinds of the events.
+    pub kinds: &'a Streaks<EventKind>,
+    pub losses: &'a Losses,
+    pub taken_over: &'a TakenNumbers,
+}
+
+/// Returns the runs of all CPUs. `filter`: the threads by which the recording was filtered.
 pub(super) fn runs_of_cpus(
     cpus: &[Numbered<Pieces<'_, SwitchRow>>],
-    recorded: &Recorded,
-    kinds: &Streaks<EventKind>,
-    losses: &Losses,
-    taken_over: &TakenNumbers,
+    source: &RunSource<'_>,
+    filter: Option<&Filter>,
 ) -> Vec<CpuRuns> {
+    let RunSource {
+        recorded,
+        kinds,
+        losses,
+        taken_over,
+    } = *source;
     let lanes = lanes_of_cpus(recorded);
     let calls = CallKinds::of(kinds);
     let no_lanes = LanesOfCpu::default();
@@ -62,6 +77,7 @@ pub(super) fn runs_of_cpus(
                 lanes: lanes.get(cpu as usize).unwrap_or(&no_lanes),
                 calls: &calls,
                 taken_over,
+                filter,
             };
             runs_of_cpu(CpuId(cpu), rows, source, &witness)
         })

@@ -657,7 +657,8 @@ impl Walk<'_> {
         let is_unsure = last.is_some_and(|last| {
             let is_lossy = || self.facts.are_lost(last.start, i64::MAX);
             let stated = self.facts.stated_wait(last.event_number);
-            let is_guess = || !self.facts.has_switches || is_lossy();
+            let is_left_out = self.made.is_left_out;
+            let is_guess = || !self.facts.has_switches || is_left_out || is_lossy();
             match last.state {
                 ThreadState::Runnable => stated.map_or_else(is_guess, |is_wait| !is_wait),
                 state => state.is_ready() && stated == Some(false),

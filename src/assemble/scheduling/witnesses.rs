@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::super::people::TakenOver;
 use super::super::recorded::Recorded;
+use super::breaks::Filter;
 use super::changes::SwitchRow;
 use crate::base::streaks::Streaks;
 use crate::base::{TimeSpan, Timestamp, order};
@@ -155,6 +156,8 @@ pub(crate) struct CpuEvents<'a> {
     pub calls: &'a CallKinds,
     /// The threads that took the number of another by `execve`.
     pub taken_over: &'a TakenNumbers,
+    /// The threads by which the recording was filtered, if it was.
+    pub filter: Option<&'a Filter>,
 }
 
 /// The pairs of a thread that called `execve` and the leader of its process, whose number it has since.
@@ -288,6 +291,11 @@ impl<'a> CpuEvents<'a> {
         self.cursor.thread(event) == switch.prev && !self.is_call(event)
     }
 
+    fn leaves_out(&self, thread: Option<ThreadId>) -> bool {
+        let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
+        (self.filter.zip(thread)).is_some_and(|(filter, thread)| !filter.has_chosen(thread))
+    }
+
     fn is_call(&self, event: EventId) -> bool {
         self.calls.contain(self.cursor.kind(event))
     }
@@ -399,7 +407,16 @@ impl Witness for CpuEvents<'_> {
 
     fn between(&self, first: &SwitchRow, second: &SwitchRow, seen: &mut Sightings) -> Witnessed {
         let mut witnessed = Witnessed::default();
-        let events = match first.next == second.prev {
+        let stays = first.next == second.prev;
+        // Others may have run between the two switches of a thread that a filter left out.
+        if stays && self.leaves_out(first.next) {
+            let seen = self.seen_after(first, self.between(Some(first), Some(second)), seen);
+            return Witnessed {
+                left_by: seen.left_by.or(seen.seen_until).or(Some(first.time)),
+                ..seen
+            };
+        }
+        let events = match stays {
             true => self.of_others(first, second),
             false => self.between(Some(first), Some(second)),
         };
