@@ -13,7 +13,7 @@ use super::kernel::ProbeGroup;
 pub(crate) const SLICE_KIND: &str = "slice_kind";
 /// The argument of our own Chrome JSON with the category of an asynchronous slice inside a slice of another category: the format
 /// joins what has one category and one id.
-pub(crate) const SLICE_CATEGORY: &str = "slice_category";
+pub(crate) const SLICE_CATEGORY: &str = "threadline_category";
 
 /// A kind of slices.
 #[derive(

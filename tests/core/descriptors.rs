@@ -173,6 +173,89 @@ fn an_exec_closes_the_ends_of_a_pipe_that_says_so() {
     );
 }
 
+/// The pipe arrows of a text: from and to.
+fn arrows(file: &str) -> Vec<(String, String)> {
+    let all = rows(&["table", "flows", file]);
+    let pipes = all.iter().filter(|row| row["name"] == "pipe");
+    pipes
+        .map(|row| (row["from_tid"].clone(), row["to_tid"].clone()))
+        .collect()
+}
+
+/// `echo hi | cat`: the shell's child that runs `echo` has ended before the one that runs `cat` takes the pipe, or before it is
+/// there at all. `x=$(echo hi)`: the shell itself reads.
+#[test]
+fn who_takes_a_pipe_after_its_writer_is_gone_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    const FORK_ECHO: (u32, &str) = (
+        100,
+        "clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000010>",
+    );
+    const FORK_CAT: (u32, &str) = (
+        100,
+        "clone(child_stack=NULL, flags=SIGCHLD) = 102 <0.000010>",
+    );
+    let echo = [
+        (101, "close(3) = 0 <0.000010>"),
+        (101, "dup2(4, 1) = 1 <0.000010>"),
+        (101, "close(4) = 0 <0.000010>"),
+        (101, r#"write(1, "hi", 2) = 2 <0.000010>"#),
+        (101, "exit_group(0) = ?"),
+        (101, "+++ exited with 0 +++"),
+    ];
+    let cat = [
+        (102, "dup2(3, 0) = 0 <0.000010>"),
+        (102, "close(3) = 0 <0.000010>"),
+        (
+            102,
+            r#"execve("/bin/cat", ["cat"], 0x7f /* 1 vars */) = 0 <0.000100>"#,
+        ),
+        (102, r#"read(0, "hi", 99) = 2 <0.000010>"#),
+        (102, r#"read(0, "", 99) = 0 <0.000010>"#),
+        (102, "exit_group(0) = ?"),
+        (102, "+++ exited with 0 +++"),
+    ];
+    let close_3 = [(100, "close(3) = 0 <0.000010>")];
+    let close_4 = [(100, "close(4) = 0 <0.000010>")];
+    let reads = [
+        (100, r#"read(3, "hi", 99) = 2 <0.000010>"#),
+        (100, r#"read(3, "", 99) = 0 <0.000010>"#),
+    ];
+    let to = |to: &str| vec![("101".to_owned(), to.to_owned())];
+    let check = |name: &str, steps: &[&[(u32, &str)]], expected: Vec<(String, String)>| {
+        let pipe = [START, (100, "pipe([3, 4]) = 0 <0.000010>"), FORK_ECHO];
+        let lines = [&pipe[..], &steps.concat(), &[LAST, END]].concat();
+        assert_eq!(
+            arrows(&written(folder.path(), name, &lines)),
+            expected,
+            "{name}"
+        );
+    };
+    check(
+        "first",
+        &[&close_4, &echo, &[FORK_CAT], &close_3, &cat],
+        to("102"),
+    );
+    check(
+        "before",
+        &[&close_4, &[FORK_CAT], &echo, &close_3, &cat],
+        to("102"),
+    );
+    check(
+        "after",
+        &[&close_4, &[FORK_CAT], &close_3, &cat[..3], &echo, &cat[3..]],
+        to("102"),
+    );
+    check("shell", &[&echo, &close_4, &reads, &close_3], to("100"));
+    check("open", &[&close_4, &echo, &reads], to("100"));
+    // The shell only keeps its end until it has started the reader.
+    check(
+        "kept",
+        &[&close_4, &echo, &[FORK_CAT], &cat, &close_3],
+        to("102"),
+    );
+}
+
 #[test]
 fn an_exchange_of_two_names_is_one_in_strace_too() {
     let folder = tempfile::tempdir().unwrap();

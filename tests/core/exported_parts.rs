@@ -234,7 +234,7 @@ fn operations_of_several_categories_stay_nested_in_json() {
     let text = std::fs::read_to_string(&again).unwrap();
     let events: Value = serde_json::from_str(&text).unwrap();
     let inside = events["traceEvents"].as_array().unwrap().iter();
-    let inside = inside.filter(|event| event["args"]["slice_category"] == "section");
+    let inside = inside.filter(|event| event["args"]["threadline_category"] == "section");
     let categories: BTreeSet<String> = inside.map(|event| event["cat"].to_string()).collect();
     assert_eq!(categories, BTreeSet::from(["\"build\"".to_owned()]));
 }

@@ -1164,6 +1164,8 @@ fn where_wakeups_are_left_out_a_sleep_is_not_taken_for_a_wait() {
         switch(1, "6.000000", (80, "S"), 60),
         switch(1, "6.500000", (60, "S"), 80),
         switch(1, "6.900000", (70, "S"), 60),
+        switch(1, "6.910000", (60, "S"), 80),
+        switch(1, "6.920000", (70, "S"), 60),
         switch(1, "6.950000", (60, "S"), 0),
         waking(1, "6.999000", (60, "d..2."), 61),
         switch(0, "6.999100", (0, "R"), 61),
@@ -1198,7 +1200,10 @@ fn a_chosen_thread_that_is_woken_while_it_leaves_waits_in_the_export_too() {
         switch(0, "5.004000", (50, "S"), 80),
         switch(0, "5.005000", (80, "S"), 70),
         switch(0, "5.006000", (70, "S"), 50),
-        switch(0, "5.007000", (50, "S"), 0),
+        switch(0, "5.007000", (50, "S"), 80),
+        switch(0, "5.008000", (80, "S"), 70),
+        switch(0, "5.009000", (70, "S"), 50),
+        switch(0, "5.010000", (50, "S"), 0),
     ];
     let whole = written(folder.path(), "whole.ftrace", &text.concat());
     let of_50 = text
@@ -1253,7 +1258,9 @@ fn filtered_by_60() -> Vec<String> {
         switch(0, "6.000400", (50, "S"), 60),
         switch(0, "6.000500", (60, "S"), 80),
         switch(0, "6.100000", (70, "S"), 60),
-        switch(0, "6.100100", (60, "S"), 0),
+        switch(0, "6.100100", (60, "S"), 80),
+        switch(0, "6.120000", (70, "S"), 60),
+        switch(0, "6.120100", (60, "S"), 0),
     ]
 }
 
@@ -1331,7 +1338,7 @@ fn runs_of_threads_that_were_left_out_are_not_made_longer() {
         let of_60: i64 = of_60.map(|row| number(row, "dur")).sum();
         assert_eq!(
             of_60,
-            200_000 + 400_000 + 100_000 + 100_000 + 200_000,
+            200_000 + 400_000 + 100_000 + 100_000 + 100_000 + 200_000,
             "{file}"
         );
     }

@@ -7,8 +7,9 @@
 //! An arrow goes from the moment a process releases a pipe that it wrote to, to the next action of the pipe's reader:
 //! the end of what was sent. If the reader releases it first, the arrow goes from the writer's latest action to that
 //! moment. A writer has no reading end of the pipe, and had it as standard output or error, or kept it until its exit.
-//! A reader has no writing end, and has the pipe as standard input, or is the writer's parent. (A pool of tokens, of
-//! which all processes have both ends, is not a stream of data.)
+//! A reader has no writing end, and has the pipe as standard input. It may take the pipe only after its writer is gone
+//! (`echo hi | cat`). If nobody does, and the writer's parent has the last reading end, the parent is the reader
+//! (`x=$(echo hi)`). (A pool of tokens, of which all processes have both ends, is not a stream of data.)
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::Entry;
@@ -100,6 +101,18 @@ enum Cause {
     Exit,
 }
 
+/// A writer has released a pipe.
+#[derive(Clone, Copy)]
+struct Sent {
+    from: EventId,
+    /// The writer's parent, if it has a reading end.
+    parent: Option<ProcessId>,
+    /// The parent's first action since then.
+    next: Option<EventId>,
+    /// Whether the parent has a writing end as well, which it does not close with its first action: then it is no reader.
+    is_writer_too: bool,
+}
+
 struct Replay<'a> {
     people: &'a People,
     cpu_count: usize,
@@ -122,6 +135,10 @@ struct Replay<'a> {
     latest: Vec<Option<EventId>>,
     /// Sources of arrows that end at the next action of a process.
     waiting: FxHashMap<u32, Vec<EventId>>,
+    /// What was sent through a pipe whose reader is not known yet, by the description of its reading end.
+    sent: FxHashMap<u32, Vec<Sent>>,
+    /// Pipes in `sent` whose writer had this process as its parent, and the parent has not acted since.
+    sent_to_parents: FxHashMap<u32, Vec<u32>>,
     out: OpenFiles,
 }
 
@@ -174,6 +191,8 @@ pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>
         copies: Copies::new(births.len(), files.rows.len()),
         latest: vec![None; process_count],
         waiting: FxHashMap::default(),
+        sent: FxHashMap::default(),
+        sent_to_parents: FxHashMap::default(),
         out: OpenFiles::default(),
     };
     let mut births = births.iter().peekable();
@@ -184,6 +203,7 @@ pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>
         replay.file(row);
     }
     replay.catch_up(Timestamp::MAX, &mut births, &mut acts);
+    replay.give_rest_to_parents();
     let Replay {
         drafts,
         mut out,
@@ -268,17 +288,83 @@ impl Replay<'_> {
         if let Some(latest) = self.latest.get_mut(process.0 as usize) {
             *latest = Some(event);
         }
+        if !self.sent_to_parents.is_empty() {
+            for reader in self.sent_to_parents.remove(&process.0).unwrap_or_default() {
+                for sent in self.sent.get_mut(&reader).into_iter().flatten() {
+                    if sent.parent == Some(process) {
+                        sent.next = sent.next.or(Some(event));
+                    }
+                }
+            }
+        }
         if self.waiting.is_empty() {
             return;
         }
         for from in self.waiting.remove(&process.0).unwrap_or_default() {
-            self.out.links.push(Link {
-                name: self.names.pipe,
-                kind: FlowKind::Pipe,
-                key: u64::from(from.0),
-                from,
-                to: event,
-            });
+            self.link(from, event);
+        }
+    }
+
+    fn link(&mut self, from: EventId, to: EventId) {
+        self.out.links.push(Link {
+            name: self.names.pipe,
+            kind: FlowKind::Pipe,
+            key: u64::from(from.0),
+            from,
+            to,
+        });
+    }
+
+    /// Ends arrows at the next action of `reader`, which has a pipe as standard input.
+    fn send(&mut self, from: EventId, reader: ProcessId) {
+        let waiting = self.waiting.entry(reader.0).or_default();
+        if waiting.len() < MOST_HOLDERS && waiting.last() != Some(&from) {
+            waiting.push(from);
+        }
+    }
+
+    /// Gives what was sent through a pipe before to a process that has the pipe as standard input, and no writing end.
+    fn take_sent(&mut self, process: ProcessId, reader: u32) {
+        let is_reader =
+            self.has(process, reader) == Some(0) && self.has(process, reader + 1).is_none();
+        if !self.sent.is_empty() && is_reader {
+            for sent in self.sent.remove(&reader).unwrap_or_default() {
+                self.send(sent.from, process);
+            }
+        }
+    }
+
+    /// Gives what was sent through a pipe to the writer's parent, if no process can read it any more and the parent could.
+    fn give_to_parent(&mut self, reader: u32) {
+        let has_reading = |other: &ProcessId| self.has(*other, reader).is_some();
+        let holders = self.holders.get(&reader).map_or(&[][..], Vec::as_slice);
+        if holders.iter().any(has_reading) {
+            return;
+        }
+        for sent in self.sent.remove(&reader).unwrap_or_default() {
+            let is_reader = sent.parent.is_some() && !sent.is_writer_too;
+            if let Some(next) = sent.next.filter(|_| is_reader) {
+                self.link(sent.from, next);
+            }
+        }
+    }
+
+    /// Gives what was sent through pipes that are open at the end of the trace to the writers' parents, if they alone can
+    /// read it.
+    fn give_rest_to_parents(&mut self) {
+        let mut rest: Vec<(u32, Vec<Sent>)> = self.sent.drain().collect();
+        rest.sort_unstable_by_key(|(reader, _)| *reader);
+        for (reader, all) in rest {
+            for sent in all {
+                let holders = self.holders.get(&reader).map_or(&[][..], Vec::as_slice);
+                let mut reading = holders.iter().filter(|&&it| self.has(it, reader).is_some());
+                let is_alone = reading.all(|&it| Some(it) == sent.parent);
+                let parent = sent.parent.filter(|&it| self.has(it, reader).is_some());
+                let parent = parent.filter(|_| !sent.is_writer_too);
+                if let (Some(_), true, Some(next)) = (parent, is_alone, sent.next) {
+                    self.link(sent.from, next);
+                }
+            }
         }
     }
 
@@ -489,6 +575,9 @@ impl Replay<'_> {
         self.release(process, fd, now, Cause::Close);
         self.count_in(opened.description, process, fd);
         self.tables[process.0 as usize].insert(fd, opened.description, opened.on_exec);
+        if fd == 0 {
+            self.take_sent(process, opened.description);
+        }
     }
 
     /// Closes descriptor `fd` of `process`; returns whether it was open.
@@ -514,6 +603,20 @@ impl Replay<'_> {
             }
             _ => {}
         }
+        if !self.sent.is_empty() {
+            match what {
+                What::Writer => {
+                    for sent in self.sent.get_mut(&(description - 1)).into_iter().flatten() {
+                        let is_at_once =
+                            sent.parent == Some(process) && sent.next == Some(now.event);
+                        sent.is_writer_too &= !is_at_once;
+                    }
+                    self.take_sent(process, description - 1);
+                }
+                What::Reader => self.give_to_parent(description),
+                What::File(..) => {}
+            }
+        }
         true
     }
 
@@ -531,22 +634,41 @@ impl Replay<'_> {
         let Some(holders) = self.holders.get(&reader) else {
             return;
         };
-        let parent = self.people.processes[process.0 as usize].parent;
         let mut readers: Vec<ProcessId> = holders
             .iter()
             .copied()
             .filter(|&other| other != process && self.has(other, writer).is_none())
-            .filter(|&other| match self.has(other, reader) {
-                Some(fd) => fd == 0 || Some(other) == parent,
-                None => false,
-            })
+            .filter(|&other| self.has(other, reader) == Some(0))
             .collect();
         readers.sort_unstable();
         readers.dedup();
+        if readers.is_empty() {
+            return self.keep_sent(process, reader, now);
+        }
         for reader in readers.into_iter().take(MOST_READERS) {
-            let waiting = self.waiting.entry(reader.0).or_default();
-            if waiting.len() < MOST_HOLDERS && waiting.last() != Some(&now.event) {
-                waiting.push(now.event);
+            self.send(now.event, reader);
+        }
+    }
+
+    /// Notes that `process` has released a pipe that has no reader yet.
+    fn keep_sent(&mut self, process: ProcessId, reader: u32, now: Now) {
+        let parent = self.people.processes[process.0 as usize].parent;
+        let parent = parent.filter(|&parent| self.has(parent, reader).is_some());
+        let is_writer_too = parent.is_some_and(|it| self.has(it, reader + 1).is_some());
+        let kept = self.sent.entry(reader).or_default();
+        if kept.len() >= MOST_HOLDERS {
+            return;
+        }
+        kept.push(Sent {
+            from: now.event,
+            parent,
+            next: None,
+            is_writer_too,
+        });
+        if let Some(parent) = parent {
+            let pipes = self.sent_to_parents.entry(parent.0).or_default();
+            if pipes.last() != Some(&reader) {
+                pipes.push(reader);
             }
         }
     }

@@ -14,7 +14,7 @@
 //!
 //! A break at the begin or the end of a thread's life proves nothing: kernels choose children after their fork, and give
 //! up a thread before its last switch. Where breaks of threads that share switches with the idle thread are more than a few,
-//! or many switches have no chosen thread, the recording was not filtered by threads, nor where a single break would say so.
+//! or many switches have no chosen thread, the recording was not filtered by threads, nor where one or two breaks would say so.
 //! FXT has no such filter.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -91,6 +91,8 @@ impl Breaks {
     }
 }
 
+/// A filter explains at least this many breaks.
+const LEAST_EXPLAINED: usize = 3;
 /// At most one break in this many may be at a thread that was chosen.
 const MOST_ODD: usize = 8;
 
@@ -137,7 +139,8 @@ impl Filter {
             let is_explained = chosen.contains(&prev) || chosen.contains(&next);
             unexplained += usize::from(!is_explained);
         }
-        let is_filter = explained > 1 && odd * MOST_ODD <= explained && unexplained * 4 <= count;
+        let is_filter =
+            explained >= LEAST_EXPLAINED && odd * MOST_ODD <= explained && unexplained * 4 <= count;
         is_filter.then_some(Filter { chosen })
     }
 

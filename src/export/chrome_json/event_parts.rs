@@ -30,8 +30,8 @@ pub(super) struct OwnNumber {
 /// What a process or thread that only exists in the exported file represents; our reader uses it to restore the trace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StandsFor {
-    /// A CPU.
-    Cpu,
+    /// The CPU with this number.
+    Cpu(u32),
     /// The runs of a CPU.
     Runs,
     /// The thread of the same process with this koid: some of its events are on this extra thread.

@@ -91,6 +91,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         count: 0,
         async_numbers: AsyncNumbers::default(),
         mixed_tracks: mixed_tracks(trace),
+        category_of_number: FxHashMap::default(),
         outermost: FxHashMap::default(),
         moved: FxHashMap::default(),
         extra_threads: 0,
@@ -140,6 +141,8 @@ struct JsonEvents<'a> {
     async_numbers: AsyncNumbers,
     /// Asynchronous tracks with slices that threads of other processes began: their ids are of the whole trace.
     mixed_tracks: FxHashSet<TrackId>,
+    /// The category of the asynchronous slices with an id, for their instants.
+    category_of_number: FxHashMap<u64, StringId>,
     /// The outermost slices around asynchronous ones, as far as they are known.
     outermost: FxHashMap<SliceId, SliceId>,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
@@ -262,7 +265,7 @@ impl<'a> JsonEvents<'a> {
                         owner,
                         name: &name,
                         own: None,
-                        stands_for: Some(StandsFor::Cpu),
+                        stands_for: Some(StandsFor::Cpu(self.cpu_number(id.0))),
                     })?;
                 }
                 self.name(&Name {
@@ -295,8 +298,11 @@ impl<'a> JsonEvents<'a> {
             args.insert((*word).to_owned(), exact_number(*number));
         }
         if let Some(stands_for) = of.stands_for {
+            if let StandsFor::Cpu(number) = stands_for {
+                args.insert("cpu".to_owned(), json!(number));
+            }
             let word = match stands_for {
-                StandsFor::Cpu => json!("cpu"),
+                StandsFor::Cpu(_) => json!("cpu"),
                 StandsFor::Runs => json!("runs"),
                 StandsFor::Thread(koid) => json!(self.numbers.of(koid)),
             };
@@ -483,6 +489,8 @@ impl<'a> JsonEvents<'a> {
         };
         let fields = self.fields(slice.begin);
         let number = async_id_in(&fields).unwrap_or(number);
+        let outermost = self.outermost(id).category;
+        self.category_of_number.entry(number).or_insert(outermost);
         let kind = self.async_kind(track);
         let id = async_id_text(kind, self.async_numbers.of(number));
         let head = Head {
@@ -551,9 +559,12 @@ impl<'a> JsonEvents<'a> {
                     TrackKind::Async(_) => self.async_kind(TrackId(number as u32)),
                     kind => kind,
                 };
+                let own_category = category.clone();
                 let (phase, category, more) = match (place, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
                         let id = async_id_text(place, self.async_numbers.of(number));
+                        let around = self.category_of_number.get(&number);
+                        let category = around.map_or(category, |&around| exact(trace, around));
                         ("n", category, id)
                     }
                     _ => (
@@ -569,6 +580,10 @@ impl<'a> JsonEvents<'a> {
                     owner: self.owner_of(place, id),
                 };
                 let mut args = json_args(fields);
+                if category != own_category {
+                    args.entry(SLICE_CATEGORY)
+                        .or_insert_with(|| json!(own_category));
+                }
                 self.add_interrupted(track.kind, id, &mut args);
                 self.event(&head, When::at(event.row.time.0), &more, Some(args))?;
                 count += 1;

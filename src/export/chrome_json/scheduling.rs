@@ -124,7 +124,11 @@ impl JsonEvents<'_> {
         args.insert("tid".to_owned(), exact_number(self.numbers.of(own.thread)));
         if state.notes.is_woken() {
             args.insert("woken".to_owned(), json!(true));
-            let interrupt = state.notes.interrupt();
+            let of_handler = match waker {
+                Some(Waker::Interrupt(waker)) => waker.kind,
+                _ => None,
+            };
+            let interrupt = state.notes.interrupt().or(of_handler);
             if let Some(waker) = trace.states.woken_in(state.id) {
                 let waker = self.koids.thread(waker);
                 self.add_thread(["waker_pid", "waker_tid"], waker, &mut args);

@@ -68,8 +68,8 @@ impl Facts {
                 }
                 About::ProcessName(..)
                 | About::ThreadName(..)
-                | About::NameOfStandIn(_)
-                | About::NameOfStandInThread(_)
+                | About::NameOfStandIn(..)
+                | About::NameOfStandInThread(..)
                 | About::StandsFor(_)
                 | About::Labels(_)
                 | About::ProcessRank(_)

@@ -30,8 +30,12 @@ impl<'f> Emitter<'f> {
             false => Raw::None,
         };
         let fact = match (raw.name.bytes(), stands_for.bytes()) {
-            (b"process_name", b"cpu") => About::NameOfStandIn(self.name(argument(b"name"))),
-            (b"thread_name", b"cpu") => About::NameOfStandInThread(self.name(argument(b"name"))),
+            (b"process_name", b"cpu") => {
+                About::NameOfStandIn(self.name(argument(b"name")), own(b"cpu"))
+            }
+            (b"thread_name", b"cpu") => {
+                About::NameOfStandInThread(self.name(argument(b"name")), own(b"cpu"))
+            }
             (b"thread_name", b"runs") => About::StandsFor(Ident::None),
             (b"thread_name", [_, ..]) => {
                 About::StandsFor(Ident::of(stands_for, &mut self.out.columns.strings))

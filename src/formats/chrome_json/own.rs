@@ -13,7 +13,7 @@ use crate::event::{
     REALLY_BEGAN, REALLY_ENDED, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
     WholeWakeup,
 };
-use crate::fxt::agreed::{DROPPED, LOST_COUNT, LOST_FROM, LOST_UNTIL, OVERWRITTEN};
+use crate::fxt::agreed::{DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, OVERWRITTEN};
 
 impl<'f> Emitter<'f> {
     /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
@@ -95,7 +95,10 @@ impl<'f> Emitter<'f> {
                 self.push(&moved, Role::Consumed);
                 Some(())
             }
-            category if category == LOSS_CATEGORY.as_bytes() => {
+            category
+                if category == LOSS_CATEGORY.as_bytes()
+                    && self.out.columns.strings.bytes(event.name) == LOST_EVENTS.as_bytes() =>
+            {
                 self.loss(event);
                 Some(())
             }

@@ -147,10 +147,12 @@ pub(super) enum About {
     ProcessName(StringId, Option<u64>),
     /// `thread_name`, and the real number of a thread whose `tid` is artificial.
     ThreadName(StringId, Option<u64>),
-    /// In our own exports: the name of an artificial process for a CPU; it is used only if the process has events.
-    NameOfStandIn(StringId),
-    /// In our own exports: the name of an artificial thread for a CPU; it is used only if the thread has events.
-    NameOfStandInThread(StringId),
+    /// In our own exports: the name of an artificial process for a CPU, and the CPU's number; it is used only if the process
+    /// has events.
+    NameOfStandIn(StringId, Option<u64>),
+    /// In our own exports: the name of an artificial thread for a CPU, and the CPU's number; it is used only if the thread has
+    /// events.
+    NameOfStandInThread(StringId, Option<u64>),
     /// In our own exports: the thread exists only in the file, and its events belong to the thread of the process with
     /// this `tid`, or to threads that the events name.
     StandsFor(Ident),
@@ -186,10 +188,9 @@ struct Thread {
     rank: Option<i64>,
 }
 
-/// Returns the artificial koid of a CPU, as in our FXT files, from the name of its process (`CPU 3`).
-fn koid_of_name(name: &[u8]) -> Option<u64> {
-    let at = memchr::memmem::rfind(name, b"CPU ")?;
-    let number = whole(name.get(at + 4..)?).and_then(|number| u16::try_from(number).ok())?;
+/// Returns the artificial koid of a CPU, as in our FXT files.
+fn koid_of_cpu(number: u64) -> Option<u64> {
+    let number = u16::try_from(number).ok()?;
     Some(FIRST_CPU + u64::from(number))
 }
 
@@ -354,15 +355,13 @@ impl People {
         let thread = self.thread_keys.get(&pair);
         let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
         match (metadata.fact, process, thread) {
-            (About::NameOfStandIn(name), Some(process), _) => {
-                let name = strings.bytes(name);
-                process.name = Some(self.strings.intern(name));
-                process.number = koid_of_name(name).unwrap_or(process.number);
+            (About::NameOfStandIn(name, cpu), Some(process), _) => {
+                process.name = Some(self.strings.intern(strings.bytes(name)));
+                process.number = cpu.and_then(koid_of_cpu).unwrap_or(process.number);
             }
-            (About::NameOfStandInThread(name), _, Some(thread)) => {
-                let name = strings.bytes(name);
-                thread.name = Some(self.strings.intern(name));
-                thread.number = koid_of_name(name).unwrap_or(thread.number);
+            (About::NameOfStandInThread(name, cpu), _, Some(thread)) => {
+                thread.name = Some(self.strings.intern(strings.bytes(name)));
+                thread.number = cpu.and_then(koid_of_cpu).unwrap_or(thread.number);
             }
             (About::Labels(labels), Some(process), _) => {
                 process.labels = Some(self.strings.intern(strings.bytes(labels)));
