@@ -131,6 +131,20 @@ fn a_local_id_is_another_than_the_same_number_without_a_process() {
     assert_eq!(serde_json::to_value(&again).unwrap(), expected);
 }
 
+/// Two recordings of one program have the same ids: their operations stay apart in the exported file.
+#[test]
+fn operations_of_two_files_stay_apart_in_an_export() {
+    let files = Files::new(&[("a.json", IN_TWO_PROCESSES), ("b.json", IN_TWO_PROCESSES)]);
+    let both = ["a.json", "b.json", "--offset", "2=30us"];
+    let wanted = ["ts", "dur", "depth", "name"];
+    let expected = cells(&files, &[&["slices"], &both[..]].concat(), &wanted);
+    assert_eq!(expected.len(), 6);
+    for out in ["both.json", "both.fxt"] {
+        let _written = files.text(&[&["export"], &both[..], &["-o", out]].concat());
+        assert_eq!(cells(&files, &["slices", out], &wanted), expected, "{out}");
+    }
+}
+
 /// (name of the slice, or nothing; the same at the arrow's other end).
 fn arrows(files: &Files, file: &str) -> Vec<(String, String)> {
     let slices = files.table(&["slices", file]);

@@ -329,7 +329,7 @@ fn break_between(
 fn is_twin(before: &SwitchRow, row: &SwitchRow, witness: &impl Witness) -> bool {
     let is_same = (before.prev, before.next) == (row.prev, row.next) && row.prev != row.next;
     let is_soon = row.time.saturating_sub(before.time) < SHORTEST_TURN;
-    is_same && (is_soon || witness.are_of_two_buffers(before, row))
+    is_same && witness.sees() && (is_soon || witness.are_of_two_buffers(before, row))
 }
 
 /// Returns whether a switch is from idle to idle: it only ends the run. Our own FXT export writes it where the state after a

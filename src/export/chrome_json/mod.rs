@@ -35,7 +35,7 @@ use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
 use super::shared::losses::cpus as losses_of_cpus;
 use super::shared::met::met;
-use super::shared::numbers::{AsyncNumbers, Numbers, exact_number};
+use super::shared::numbers::{AsyncId, AsyncNumbers, Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
@@ -91,7 +91,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         count: 0,
         async_numbers: AsyncNumbers::default(),
         mixed_tracks: mixed_tracks(trace),
-        category_of_number: FxHashMap::default(),
+        categories_of_ids: FxHashMap::default(),
         outermost: FxHashMap::default(),
         moved: FxHashMap::default(),
         extra_threads: 0,
@@ -141,8 +141,8 @@ struct JsonEvents<'a> {
     async_numbers: AsyncNumbers,
     /// Asynchronous tracks with slices that threads of other processes began: their ids are of the whole trace.
     mixed_tracks: FxHashSet<TrackId>,
-    /// The category of the asynchronous slices with an id, for their instants.
-    category_of_number: FxHashMap<u64, StringId>,
+    /// The categories of the outermost asynchronous slices with an id, for their instants.
+    categories_of_ids: FxHashMap<AsyncId, Vec<StringId>>,
     /// The outermost slices around asynchronous ones, as far as they are known.
     outermost: FxHashMap<SliceId, SliceId>,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
@@ -488,9 +488,12 @@ impl<'a> JsonEvents<'a> {
             }
         };
         let fields = self.fields(slice.begin);
-        let number = async_id_in(&fields).unwrap_or(number);
+        let number = self.async_id(slice.begin, async_id_in(&fields).unwrap_or(number));
         let outermost = self.outermost(id).category;
-        self.category_of_number.entry(number).or_insert(outermost);
+        let known = self.categories_of_ids.entry(number).or_default();
+        if !known.contains(&outermost) {
+            known.push(outermost);
+        }
         let kind = self.async_kind(track);
         let id = async_id_text(kind, self.async_numbers.of(number));
         let head = Head {
@@ -519,6 +522,15 @@ impl<'a> JsonEvents<'a> {
             self.event(&head, When::at(end), &id, args)?;
         }
         Ok(())
+    }
+
+    /// Returns an id with the file of the event that has it.
+    fn async_id(&self, event: EventId, id: u64) -> AsyncId {
+        let file = self.trace.source_of(event.0, |source| &source.events);
+        AsyncId {
+            file: file.map_or(0, |file| file.0),
+            id,
+        }
     }
 
     /// Returns the label of the outermost slice around a slice, or its own.
@@ -551,7 +563,8 @@ impl<'a> JsonEvents<'a> {
                     continue;
                 }
                 let kind = trace.kinds.get(event.row.kind.index());
-                let category = exact(trace, kind.map_or(StringId::EMPTY, |kind| kind.category));
+                let own_label = kind.map_or(StringId::EMPTY, |kind| kind.category);
+                let category = exact(trace, own_label);
                 let name = trace.kind_name(event.row.kind);
                 let fields = self.fields(id);
                 let async_id = async_id_in(&fields);
@@ -562,9 +575,12 @@ impl<'a> JsonEvents<'a> {
                 let own_category = category.clone();
                 let (phase, category, more) = match (place, async_id) {
                     (TrackKind::Async(_), Some(number)) => {
-                        let id = async_id_text(place, self.async_numbers.of(number));
-                        let around = self.category_of_number.get(&number);
+                        let number = self.async_id(id, number);
+                        let around = self.categories_of_ids.get(&number);
+                        let around = around.filter(|around| !around.contains(&own_label));
+                        let around = around.and_then(|around| around.first());
                         let category = around.map_or(category, |&around| exact(trace, around));
+                        let id = async_id_text(place, self.async_numbers.of(number));
                         ("n", category, id)
                     }
                     _ => (

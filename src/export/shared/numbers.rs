@@ -61,16 +61,25 @@ impl Numbers {
     }
 }
 
-/// The numbers of asynchronous slices: ids of 31 bits are written as they are, larger ones get stand-ins above them.
+/// The id of an asynchronous slice in one of the files on the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct AsyncId {
+    /// The number of the file.
+    pub file: u32,
+    pub id: u64,
+}
+
+/// The numbers of asynchronous slices: ids of 31 bits of the first file are written as they are, the others get stand-ins
+/// above them.
 #[derive(Debug, Default)]
-pub(crate) struct AsyncNumbers(FxHashMap<u64, u64>);
+pub(crate) struct AsyncNumbers(FxHashMap<AsyncId, u64>);
 
 impl AsyncNumbers {
     /// Returns the number of an id.
-    pub fn of(&mut self, id: u64) -> u64 {
+    pub fn of(&mut self, id: AsyncId) -> u64 {
         const OWN: u64 = SMALL / 2;
-        if id < OWN {
-            return id;
+        if id.file == 0 && id.id < OWN {
+            return id.id;
         }
         let next = OWN + self.0.len() as u64;
         *self.0.entry(id).or_insert(next)
