@@ -9,9 +9,11 @@ slices that are not asynchronous.
 """
 
 import collections
+import io
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -29,10 +31,28 @@ LOSS = ("threadline", "lost events")
 AGREES, DIFFERS, UNREADABLE = range(3)
 
 
+def without_other_objects(data):
+    """The records without kernel objects that are neither processes nor threads: the package refuses a file that has one.
+    (Ours has one of no type, with facts about the whole recording; nothing that is compared here.)"""
+    kernel_object, large = 7, 15
+    kept = bytearray()
+    at = 0
+    while at + 8 <= len(data):
+        (header,) = struct.unpack_from("<Q", data, at)
+        sort = header & 15
+        size = 8 * (header >> 4 & (0xFFFF_FFFF if sort == large else 0xFFF))
+        if size == 0:
+            break
+        if sort != kernel_object or header >> 16 & 0xFF in (1, 2):
+            kept += data[at : at + size]
+        at += size
+    return bytes(kept + data[at:])
+
+
 def parsed(path):
     """What the package reads."""
     with open(path, "rb") as file:
-        result = parse_records(file)
+        result = parse_records(io.BytesIO(without_other_objects(file.read())))
     assert not result.had_unexpected_eof, f"{path}: {result.eof_error}"
     return result
 
@@ -56,7 +76,8 @@ def span_difference(source, target, expected):
     try:
         count = span_count(target)
     except FxtTransformError as error:
-        if "unknown Kernel Object" in str(error):
+        # It builds the spans of each provider alone: what a range cuts begins in a provider of its own.
+        if "unknown Kernel Object" in str(error) or "is not yet known" in str(error):
             return []
         try:
             span_count(source)
@@ -118,8 +139,8 @@ def check(threadline, source, more, folder):
     try:
         theirs, async_count = independent_counts(target)
     except ValueError as error:
-        # It knows neither texts that are no UTF-8, nor blob arguments, nor all kernel objects.
-        unknown = ("codec can't decode", "invalid argument type 10", "invalid kernel object type")
+        # It knows neither texts that are no UTF-8 nor blob arguments.
+        unknown = ("codec can't decode", "invalid argument type 10")
         if not any(words in str(error) for words in unknown):
             return DIFFERS, [f"the package refuses it: {error}"]
         return UNREADABLE, [f"the package cannot read it: {error}"]
