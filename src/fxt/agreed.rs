@@ -68,6 +68,12 @@ pub(crate) const FIRST_CPU: u64 = 1 << 63 | 0x7c00_0000;
 /// The artificial koid of the thread and process of events that belong to no CPU and no thread.
 pub(crate) const MACHINE: u64 = FIRST_CPU - 1;
 
+/// Returns the artificial koid of a CPU.
+#[must_use]
+pub(crate) fn koid_of_cpu(number: u16) -> u64 {
+    FIRST_CPU + u64::from(number)
+}
+
 /// Returns the CPU that an artificial koid of this program's exporter belongs to.
 #[must_use]
 pub(crate) fn cpu_of_koid(koid: u64) -> Option<u32> {

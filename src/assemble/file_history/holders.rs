@@ -20,9 +20,10 @@
 //! shows nothing, since all children of a shell have the shell's input. (For how long the file was open, all processes
 //! with a descriptor count: `assemble/files/descriptors`.)
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
+use super::super::files::fd_table::FdTable;
 use crate::base::Timestamp;
 use crate::event::OnExec;
 use crate::trace::{EventId, FileUse, Process, ProcessId};
@@ -108,16 +109,15 @@ struct Shared {
 /// The descriptors of a process, and their counts by row.
 #[derive(Clone, Default)]
 struct Table {
-    of_fd: BTreeMap<i32, Held>,
-    /// The descriptors that an exec closes.
-    closing: BTreeSet<i32>,
+    of_fd: FdTable<Held>,
     of_row: BTreeMap<u32, Shared>,
 }
 
 impl Table {
     fn add(&mut self, fd: i32, held: Held, on_exec: OnExec) {
-        self.set_on_exec(fd, on_exec);
-        if let Some(before) = self.of_fd.insert(fd, held) {
+        let before = self.of_fd.remove(fd);
+        self.of_fd.insert(fd, held, on_exec);
+        if let Some(before) = before {
             self.let_go(before.row);
         }
         let shared = Shared {
@@ -125,13 +125,6 @@ impl Table {
             is_output: false,
         };
         self.of_row.entry(held.row).or_insert(shared).count += 1;
-    }
-
-    fn set_on_exec(&mut self, fd: i32, on_exec: OnExec) {
-        match on_exec {
-            OnExec::Closes => self.closing.insert(fd),
-            OnExec::Stays => self.closing.remove(&fd),
-        };
     }
 
     /// Notes that a descriptor of a row was used as an output.
@@ -207,7 +200,7 @@ impl Holders {
     pub(crate) fn copy(&mut self, process: ProcessId, row: &FileUse) {
         let (from, to) = (row.fd, row.result);
         if let Some(table) = self.tables.get_mut(process.0 as usize)
-            && let Some(held) = table.of_fd.get(&from).copied()
+            && let Some(held) = table.of_fd.get(from)
             && (held.access == Inherited::Writes || (0..MOST_READING).contains(&to))
         {
             table.add(to, held, OnExec::of_flags(row.flags));
@@ -217,10 +210,7 @@ impl Holders {
     /// Returns the open descriptors of a process in a range, sorted.
     pub(super) fn open_in(&self, process: ProcessId, range: RangeInclusive<i32>) -> Vec<i32> {
         let table = self.tables.get(process.0 as usize);
-        match table.filter(|_| !range.is_empty()) {
-            Some(table) => table.of_fd.range(range).map(|(fd, _)| *fd).collect(),
-            None => Vec::new(),
-        }
+        table.map_or_else(Vec::new, |table| table.of_fd.open_in(range))
     }
 
     /// Sets what an exec does to the open descriptors of a process in a range.
@@ -230,29 +220,27 @@ impl Holders {
         range: RangeInclusive<i32>,
         on_exec: OnExec,
     ) {
-        for fd in self.open_in(process, range) {
-            if let Some(table) = self.tables.get_mut(process.0 as usize) {
-                table.set_on_exec(fd, on_exec);
-            }
+        if let Some(table) = self.tables.get_mut(process.0 as usize) {
+            table.of_fd.set_on_exec(range, on_exec);
         }
     }
 
     /// Returns the descriptors of a process that an exec closes.
     pub(super) fn closing(&self, process: ProcessId) -> Vec<i32> {
         let table = self.tables.get(process.0 as usize);
-        table.map_or_else(Vec::new, |table| table.closing.iter().copied().collect())
+        table.map_or_else(Vec::new, |table| table.of_fd.closing())
     }
 
     /// Returns the row of `fd` if it was opened for reading, by another process than `id`.
     pub(crate) fn reads_inherited(&self, id: ProcessId, fd: i32) -> Option<u32> {
-        let held = self.tables.get(id.0 as usize)?.of_fd.get(&fd)?;
+        let held = self.tables.get(id.0 as usize)?.of_fd.get(fd)?;
         (held.access == Inherited::Reads && held.opener != id).then_some(held.row)
     }
 
     /// Gives `child` copies of the descriptors of `parent`.
     pub(crate) fn fork(&mut self, parent: ProcessId, child: ProcessId) {
         let table = self.tables.get(parent.0 as usize);
-        let Some(table) = table.filter(|table| !table.of_fd.is_empty()) else {
+        let Some(table) = table.filter(|table| table.of_fd.len() > 0) else {
             return;
         };
         self.copies += table.of_fd.len();
@@ -276,8 +264,7 @@ impl Holders {
     /// Closes descriptor `fd`; returns the open that ended if it was the process's last descriptor for it.
     pub fn close(&mut self, id: ProcessId, process: &Process, fd: i32, at: Moment) -> Option<Done> {
         let table = self.tables.get_mut(id.0 as usize)?;
-        let held = table.of_fd.remove(&fd)?;
-        table.closing.remove(&fd);
+        let held = table.of_fd.remove(fd)?;
         if is_output(fd, process, at.time) {
             table.put_out(held.row);
         }
@@ -299,7 +286,7 @@ impl Holders {
         let mut table = table.map(std::mem::take).unwrap_or_default();
         let time = at.map_or(Timestamp::MAX, |at| at.time);
         let mut last: BTreeMap<u32, LastHeld> = BTreeMap::new();
-        for (fd, held) in std::mem::take(&mut table.of_fd) {
+        for (fd, held) in std::mem::take(&mut table.of_fd).iter() {
             if is_output(fd, process, time) {
                 table.put_out(held.row);
             }
@@ -317,7 +304,7 @@ impl Holders {
     /// Returns the processes that still have descriptors.
     pub(crate) fn left(&self) -> Vec<ProcessId> {
         let tables = (0..).map(ProcessId).zip(&self.tables);
-        let left = tables.filter(|(_, table)| !table.of_fd.is_empty());
+        let left = tables.filter(|(_, table)| table.of_fd.len() > 0);
         left.map(|(id, _)| id).collect()
     }
 }

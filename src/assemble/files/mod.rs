@@ -12,7 +12,7 @@
 mod activity;
 mod descriptors;
 mod directories;
-mod fd_table;
+pub(crate) mod fd_table;
 mod flows;
 mod path_kinds;
 

@@ -390,11 +390,9 @@ impl Walk<'_> {
         };
         if last.state == ThreadState::Preempted && self.ran_in_a_break(last, change) {
             let notes = last.notes.with_loss();
-            self.made
-                .rows
-                .last_mut()
-                .into_iter()
-                .for_each(|row| row.notes = notes);
+            if let Some(row) = self.made.rows.last_mut() {
+                row.notes = notes;
+            }
         }
     }
 

@@ -479,17 +479,11 @@ impl<'a> JsonEvents<'a> {
         let label = self.trace.slices.label(id);
         // The format joins what has one category and one id, so slices inside each other share a category.
         let own_category = exact(self.trace, label.category);
-        let category = exact(self.trace, self.outermost(id).category);
+        let outermost = self.outermost(id).category;
+        let category = exact(self.trace, outermost);
         let name = exact(self.trace, label.name);
-        let add_category = |args: &mut Map<String, Json>| {
-            if category != own_category {
-                args.entry(SLICE_CATEGORY)
-                    .or_insert_with(|| json!(own_category));
-            }
-        };
         let fields = self.fields(slice.begin);
         let number = self.async_id(slice.begin, async_id_in(&fields).unwrap_or(number));
-        let outermost = self.outermost(id).category;
         let known = self.categories_of_ids.entry(number).or_default();
         if !known.contains(&outermost) {
             known.push(outermost);
@@ -505,7 +499,9 @@ impl<'a> JsonEvents<'a> {
         let part = self.borders.of_slice(self.trace, slice.id.0 as usize);
         let mut args = json_args(fields);
         self.add_kind(label, &mut args);
-        add_category(&mut args);
+        if category != own_category {
+            add_category(&own_category, &mut args);
+        }
         add_cuts(&part, &mut args);
         self.event(&head, When::at(part.start), &id, Some(args))?;
         if let Some(end) = part.end {
@@ -516,7 +512,7 @@ impl<'a> JsonEvents<'a> {
                 args.insert("end_not_seen".to_owned(), json!(true));
             }
             if category != own_category {
-                add_category(args.get_or_insert_default());
+                add_category(&own_category, args.get_or_insert_default());
             }
             let head = Head { phase: "e", ..head };
             self.event(&head, When::at(end), &id, args)?;
@@ -597,8 +593,7 @@ impl<'a> JsonEvents<'a> {
                 };
                 let mut args = json_args(fields);
                 if category != own_category {
-                    args.entry(SLICE_CATEGORY)
-                        .or_insert_with(|| json!(own_category));
+                    add_category(&own_category, &mut args);
                 }
                 self.add_interrupted(track.kind, id, &mut args);
                 self.event(&head, When::at(event.row.time.0), &more, Some(args))?;
@@ -699,6 +694,11 @@ fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     });
     let all = processes.chain(threads).chain(cpus);
     Numbers::new(all.chain([Koids::MACHINE.process]))
+}
+
+/// Adds the category of an asynchronous event that is written with the category of the outermost slice around it.
+fn add_category(own: &str, args: &mut Map<String, Json>) {
+    args.entry(SLICE_CATEGORY).or_insert_with(|| json!(own));
 }
 
 /// Returns the asynchronous tracks of processes on which threads of other processes began slices.

@@ -15,7 +15,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ThreadKoids;
-use crate::fxt::agreed::{FIRST_CPU, MACHINE, count_of_koid};
+use crate::fxt::agreed::{MACHINE, count_of_koid, koid_of_cpu};
 use crate::trace::{CpuId, ProcessId, SourceId, ThreadId, Trace, TrackKind};
 
 const ARTIFICIAL: u64 = 1 << 63;
@@ -164,9 +164,7 @@ impl Koids {
         koids.scheduled = is_scheduled;
         koids.number_cpus(trace);
         let numbers = koids.cpu_numbers.iter();
-        koids.cpus = numbers
-            .map(|&number| FIRST_CPU + u64::from(number))
-            .collect();
+        koids.cpus = numbers.map(|&number| koid_of_cpu(number)).collect();
         koids
     }
 

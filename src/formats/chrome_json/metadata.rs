@@ -25,16 +25,15 @@ impl<'f> Emitter<'f> {
             true => whole(argument(word).bytes()),
             false => None,
         };
+        let cpu = || own(b"cpu").and_then(|number| u16::try_from(number).ok());
         let stands_for = match is_ours {
             true => argument(b"stands_for"),
             false => Raw::None,
         };
         let fact = match (raw.name.bytes(), stands_for.bytes()) {
-            (b"process_name", b"cpu") => {
-                About::NameOfStandIn(self.name(argument(b"name")), own(b"cpu"))
-            }
+            (b"process_name", b"cpu") => About::NameOfStandIn(self.name(argument(b"name")), cpu()),
             (b"thread_name", b"cpu") => {
-                About::NameOfStandInThread(self.name(argument(b"name")), own(b"cpu"))
+                About::NameOfStandInThread(self.name(argument(b"name")), cpu())
             }
             (b"thread_name", b"runs") => About::StandsFor(Ident::None),
             (b"thread_name", [_, ..]) => {

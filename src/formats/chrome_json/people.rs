@@ -11,7 +11,7 @@ use super::scan::Raw;
 use super::text::plain;
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
-use crate::fxt::agreed::FIRST_CPU;
+use crate::fxt::agreed::koid_of_cpu;
 
 /// A `pid` or `tid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -149,10 +149,10 @@ pub(super) enum About {
     ThreadName(StringId, Option<u64>),
     /// In our own exports: the name of an artificial process for a CPU, and the CPU's number; it is used only if the process
     /// has events.
-    NameOfStandIn(StringId, Option<u64>),
+    NameOfStandIn(StringId, Option<u16>),
     /// In our own exports: the name of an artificial thread for a CPU, and the CPU's number; it is used only if the thread has
     /// events.
-    NameOfStandInThread(StringId, Option<u64>),
+    NameOfStandInThread(StringId, Option<u16>),
     /// In our own exports: the thread exists only in the file, and its events belong to the thread of the process with
     /// this `tid`, or to threads that the events name.
     StandsFor(Ident),
@@ -186,12 +186,6 @@ struct Thread {
     name: Option<StringId>,
     number: u64,
     rank: Option<i64>,
-}
-
-/// Returns the artificial koid of a CPU, as in our FXT files.
-fn koid_of_cpu(number: u64) -> Option<u64> {
-    let number = u16::try_from(number).ok()?;
-    Some(FIRST_CPU + u64::from(number))
 }
 
 /// For the keys of one part, the keys of the whole file.
@@ -357,11 +351,11 @@ impl People {
         match (metadata.fact, process, thread) {
             (About::NameOfStandIn(name, cpu), Some(process), _) => {
                 process.name = Some(self.strings.intern(strings.bytes(name)));
-                process.number = cpu.and_then(koid_of_cpu).unwrap_or(process.number);
+                process.number = cpu.map_or(process.number, koid_of_cpu);
             }
             (About::NameOfStandInThread(name, cpu), _, Some(thread)) => {
                 thread.name = Some(self.strings.intern(strings.bytes(name)));
-                thread.number = cpu.and_then(koid_of_cpu).unwrap_or(thread.number);
+                thread.number = cpu.map_or(thread.number, koid_of_cpu);
             }
             (About::Labels(labels), Some(process), _) => {
                 process.labels = Some(self.strings.intern(strings.bytes(labels)));
