@@ -349,9 +349,9 @@ class Selection:
         self.is_whole = not self.span and not self.narrow
 
 
-def of_thread(span, thread, times, loose):
-    """What a thread did, on its own track and on those of its process. A sample has no thread, its event has: `times` are
-    those of the thread's events. `loose` are the names of tracks that are of no process."""
+def of_thread(span, thread, times):
+    """What a thread did, on its own track and on those of operations. A sample has no thread, its event has: `times` are
+    those of the thread's events."""
     tid, pid = thread["tid"], thread["pid"]
 
     def keeps(name, row):
@@ -359,8 +359,6 @@ def of_thread(span, thread, times, loose):
             return row["from_tid"] == tid and row["to_tid"] == tid
         if name == "counters":
             return row["pid"] == pid and row["ts"] in times
-        if name in ("slices", "instants") and row["track"] in loose and pid is not None:
-            return False
         return name == "gaps" or row["tid"] == tid
 
     return Selection(span, ["--thread", str(tid)], keeps)
@@ -386,12 +384,11 @@ def selections(threadline, source, events):
     slices, runs = (table(threadline, name, source, []) for name in ("slices", "runs"))
     found = [Selection(), Selection(middle)]
     rows = table(threadline, "tracks", source, [])
-    loose = {it["name"] for it in rows if it["type"] == "async" and it["upid"] is None}
     threads = {it["tid"]: it for it in table(threadline, "threads", source, []) if it["tid"]}
     busy = collections.Counter(it["tid"] for it in slices + runs if it["tid"] in threads)
     for tid, _ in busy.most_common(1):
         of_tid = {it["ts"] for it in events if it["tid"] == tid}
-        found += [of_thread(span, threads[tid], of_tid, loose) for span in ([], middle)]
+        found += [of_thread(span, threads[tid], of_tid) for span in ([], middle)]
     cpus = collections.Counter(it["cpu"] for it in runs)
     for cpu, _ in cpus.most_common(1):
         found += [of_cpu([], cpu), of_cpu(middle, cpu)]

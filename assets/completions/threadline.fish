@@ -167,7 +167,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu. With --thread or --process only what these did there. May be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With --thread or --process only what these did there. May be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices with their whole durations (unfinished ones apart, with their least duration), runs and states with their part inside the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
 runs\t''
 states\t''
@@ -243,7 +243,7 @@ complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu. With --thread or --process only what these did there. May be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With --thread or --process only what these did there. May be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: from callers to what they call; bottom-up: from what is called to its callers; names: one row for each name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
 bottom-up\t''
 names\t''

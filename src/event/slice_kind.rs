@@ -14,6 +14,9 @@ pub(crate) const SLICE_KIND: &str = "slice_kind";
 /// The argument of our own Chrome JSON with the category of an asynchronous slice inside a slice of another category: the format
 /// joins what has one category and one id.
 pub(crate) const SLICE_CATEGORY: &str = "threadline_category";
+/// The argument of asynchronous events in our exports with the name of their track, if that is not the name of its first
+/// slice.
+pub(crate) const ASYNC_GROUP: &str = "async_group";
 
 /// A kind of slices.
 #[derive(

@@ -22,32 +22,38 @@ pub(crate) struct OnCpus {
     stand_ins: StandIns,
 }
 
-/// The artificial threads of CPUs in our own exports. A CPU on which nothing ran has no id.
+/// The artificial threads of CPUs in our own exports.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct StandIns(Vec<(ThreadId, Option<CpuId>)>);
+pub(crate) struct StandIns(Vec<(ThreadId, CpuId)>);
 
 impl StandIns {
-    /// Returns the artificial threads of a trace: no system numbers its threads so high.
+    /// Returns the artificial threads of a trace: no system numbers its threads so high. Each is of a CPU of its file.
     #[must_use]
     pub(crate) fn of(trace: &Trace) -> StandIns {
-        let cpu_of = |number: u32| trace.cpus.iter().position(|cpu| cpu.number == number);
+        let cpu_of = |thread: ThreadId, number: u32| {
+            let file = trace.source_of(thread.0, |source| &source.threads);
+            let file = file.and_then(|file| trace.sources.get(file.0 as usize));
+            let mut cpus = file.map_or(0..trace.cpus.len() as u32, |file| file.cpus.clone());
+            let is_it = |id: &u32| trace.cpus.get(*id as usize).map(|it| it.number) == Some(number);
+            cpus.find(is_it).map(CpuId)
+        };
         let threads = (0..).map(ThreadId).zip(&trace.threads);
         let found = threads.filter_map(|(id, thread)| {
-            let cpu = cpu_of(cpu_of_koid(thread.tid)?);
-            Some((id, cpu.map(|cpu| CpuId(cpu as u32))))
+            let number = cpu_of_koid(thread.tid)?;
+            Some((id, cpu_of(id, number)?))
         });
         StandIns(found.collect())
     }
 
     /// Returns the CPU of an artificial thread; `None` for other threads.
-    fn cpu(&self, thread: ThreadId) -> Option<Option<CpuId>> {
+    fn cpu(&self, thread: ThreadId) -> Option<CpuId> {
         let at = self.0.binary_search_by_key(&thread, |it| it.0).ok()?;
         Some(self.0.get(at)?.1)
     }
 
     /// Returns the artificial threads of a CPU.
     pub(crate) fn threads(&self, cpu: CpuId) -> impl Iterator<Item = ThreadId> {
-        let own = self.0.iter().filter(move |it| it.1 == Some(cpu));
+        let own = self.0.iter().filter(move |it| it.1 == cpu);
         own.map(|it| it.0)
     }
 }
@@ -121,7 +127,7 @@ impl OnCpus {
         let event = trace.events.get(id);
         let thread = trace.events.thread(id);
         if let Some(cpu) = thread.and_then(|thread| self.stand_ins.cpu(thread)) {
-            return cpu.is_some_and(|cpu| self.cpus.contains(&cpu));
+            return self.cpus.contains(&cpu);
         }
         let cpu = event.cpu.map(CpuId);
         let cpu = cpu.or_else(|| trace.runs.cpu_at(thread, event.row.time));

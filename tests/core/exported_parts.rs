@@ -173,6 +173,29 @@ fn what_is_on_the_track_of_a_cpu_is_of_that_cpu_in_an_export_too() {
     }
 }
 
+/// Interrupts of a CPU on which no thread was seen to run.
+const INTERRUPTS_ALONE: &str = "# tracer: nop\n#\n\
+   a-10  [003] d.h1. 100.000000: irq_handler_entry: irq=11 name=ata\n\
+   a-10  [003] d.h1. 100.000007: irq_handler_exit: irq=11 ret=handled\n\
+   b-20  [001] d.h1. 100.000010: irq_handler_entry: irq=12 name=net\n\
+   b-20  [001] d.h1. 100.000030: irq_handler_exit: irq=12 ret=handled\n";
+
+#[test]
+fn a_cpu_with_interrupts_alone_is_one_in_an_export_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("irq.ftrace");
+    std::fs::write(&path, INTERRUPTS_ALONE).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    for out in ["irq.fxt", "irq.json"] {
+        let again = exported(folder.path(), &file, out, &[]);
+        for file in [&file, &again] {
+            let of_cpu = rows(&["stats", "--cpu", "3", file]);
+            assert_eq!(of_cpu.len(), 1, "{file}");
+            assert_eq!(number(&of_cpu[0], "sum"), 7000, "{file}");
+        }
+    }
+}
+
 /// Thread a runs on CPU 0 for 100 us, then on CPU 1 for 300 us; b is a zombie before that.
 const MOVES: &str = "# tracer: nop\n#\n\
    b-20  [000] d..2. 100.000000: sched_switch: prev_comm=b prev_pid=20 prev_prio=120 prev_state=Z ==> next_comm=a next_pid=10 next_prio=120\n\

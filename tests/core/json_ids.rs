@@ -4,6 +4,10 @@
 use crate::files::Files;
 use serde_json::Value;
 
+fn sample(name: &str) -> String {
+    format!("{}/sample-traces/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
 fn cells(files: &Files, arguments: &[&str], wanted: &[&str]) -> Vec<Vec<Value>> {
     let rows = files.table(arguments);
     let of_row = |row: &Value| wanted.iter().map(|name| row[name].clone()).collect();
@@ -142,6 +146,102 @@ fn operations_of_two_files_stay_apart_in_an_export() {
     for out in ["both.json", "both.fxt"] {
         let _written = files.text(&[&["export"], &both[..], &["-o", out]].concat());
         assert_eq!(cells(&files, &["slices", out], &wanted), expected, "{out}");
+    }
+}
+
+/// Operations with one id that end, begin and are over at one time.
+const AT_ONE_TIME: &str = r#"[
+{"ph":"b","name":"outer","cat":"c","id2":{"local":"0x1"},"ts":1,"pid":1,"tid":1},
+{"ph":"b","name":"middle","cat":"d","id2":{"local":"0x1"},"ts":2,"pid":1,"tid":1},
+{"ph":"e","name":"middle","cat":"d","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"b","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"b","name":"inside the point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"inside the point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"b","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"outer","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"b","name":"outer","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"b","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"point","cat":"c","id2":{"local":"0x1"},"ts":9,"pid":1,"tid":1},
+{"ph":"e","name":"outer","cat":"c","id2":{"local":"0x1"},"ts":12,"pid":1,"tid":1}]"#;
+
+#[test]
+fn operations_of_one_time_keep_what_they_are_in() {
+    let files = Files::new(&[("a.json", AT_ONE_TIME)]);
+    let wanted = ["ts", "dur", "depth", "name", "category"];
+    let expected = serde_json::json!([
+        [1000, 8000, 0, "outer", "c"],
+        [2000, 7000, 0, "middle", "d"],
+        [9000, 0, 1, "point", "c"],
+        [9000, 0, 2, "inside the point", "c"],
+        [9000, 0, 1, "point", "c"],
+        [9000, 3000, 0, "outer", "c"],
+        [9000, 0, 1, "point", "c"],
+    ]);
+    let sorted = |rows: Value| {
+        let mut rows = rows.as_array().unwrap().clone();
+        rows.sort_by_key(Value::to_string);
+        rows
+    };
+    for out in ["a.json", "a.fxt", "b.json", "c.json"] {
+        match out {
+            "a.fxt" | "b.json" => _ = files.text(&["export", "a.json", "-o", out]),
+            "c.json" => _ = files.text(&["export", "a.fxt", "-o", out]),
+            _ => {}
+        }
+        let found = cells(&files, &["slices", out], &wanted);
+        let found = serde_json::to_value(&found).unwrap();
+        assert_eq!(sorted(found), sorted(expected.clone()), "{out}");
+    }
+}
+
+/// A part and an instant are exported without the operation of another process that they are in.
+#[test]
+fn a_part_alone_stays_in_its_process() {
+    let instant = r#"{"ph":"n","name":"it\\x41","cat":"n","id":"0x1","ts":250,"pid":1,"tid":11},
+{"ph":"i","name":"it\\x41","cat":"n","ts":251,"pid":1,"tid":11},
+{"ph":"e","name":"part""#;
+    let text = IN_TWO_PROCESSES.replace(r#"{"ph":"e","name":"part""#, instant);
+    let files = Files::new(&[("a.json", &text)]);
+    for out in ["part.json", "part.fxt"] {
+        let _written = files.text(&["export", "a.json", "--thread", "11", "-o", out]);
+        let slices = cells(&files, &["slices", out], &["name", "process", "track"]);
+        let expected =
+            serde_json::json!([["load", "browser", "load"], ["part", "renderer", "load"]]);
+        assert_eq!(serde_json::to_value(&slices).unwrap(), expected, "{out}");
+        let instants = cells(&files, &["instants", out], &["name", "track"]);
+        let expected = serde_json::json!([["it\\x41", "load"], ["it\\x41", "tid 11"]]);
+        assert_eq!(serde_json::to_value(&instants).unwrap(), expected, "{out}");
+        let threads = cells(&files, &["threads", out], &["tid"]);
+        let people = serde_json::json!([[11], [22]]);
+        assert_eq!(serde_json::to_value(&threads).unwrap(), people, "{out}");
+        let events = cells(&files, &["events", out], &["tid"]);
+        assert!(events.iter().all(|row| row[0] == 11), "{out}: {events:?}");
+    }
+}
+
+#[test]
+fn tracks_and_arrows_keep_their_names_in_chrome_json() {
+    let files = Files::new(&[]);
+    for (from, table, wanted) in [
+        ("compress.fxt", "flows", &["from_ts", "to_ts", "name"][..]),
+        (
+            "block-ext4.dat",
+            "slices",
+            &["ts", "dur", "depth", "name", "track", "tid"],
+        ),
+    ] {
+        let from = &sample(from);
+        let sorted = |rows: Vec<Vec<Value>>| {
+            let mut rows: Vec<_> = rows.into_iter().map(|row| format!("{row:?}")).collect();
+            rows.sort();
+            rows
+        };
+        let before = sorted(cells(&files, &[table, from], wanted));
+        let _written = files.text(&["export", from, "--force", "-o", "out.json"]);
+        let after = sorted(cells(&files, &[table, "out.json"], wanted));
+        assert_eq!(after, before, "{table}");
     }
 }
 

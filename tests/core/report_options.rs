@@ -320,17 +320,19 @@ fn no_filter_matches_nothing_without_a_word() {
     let output = run(folder.path(), &["-v", "a.dat"]);
     assert_eq!(output.status.code(), Some(2));
     // One that leaves nothing out, and one of several that finds nothing, are told as well.
-    for filters in [
-        &["-v", "-F", "nosuchword"][..],
-        &["-F", "sched_switch", "-F", "nosuchword"],
-    ] {
-        let output = run(folder.path(), &[filters, &["a.dat"]].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            said.contains("passes the filter 'nosuchword'"),
-            "{filters:?}: {said}"
-        );
-        assert!(!output.stdout.is_empty());
+    for filter in ["nosuchword", "sched_switch: bogus == 1"] {
+        for filters in [
+            &["-v", "-F", filter][..],
+            &["-F", "sched_switch", "-F", filter],
+        ] {
+            let output = run(folder.path(), &[filters, &["a.dat"]].concat());
+            let said = String::from_utf8_lossy(&output.stderr);
+            let words = format!("passes the filter '{filter}'");
+            assert!(said.contains(&words), "{filters:?}: {said}");
+            let names_field = said.contains("none of these events has a field 'bogus'");
+            assert_eq!(names_field, filter.contains("bogus"), "{said}");
+            assert!(!output.stdout.is_empty());
+        }
     }
 }
 

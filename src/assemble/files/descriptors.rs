@@ -1,21 +1,10 @@
-//! Replays all operations on descriptors: open files become slices, pipes become arrows.
+//! Replays all operations on descriptors: open files become slices, pipes become arrows (see `pipes`).
 //!
 //! Each process has a table of descriptors; a fork copies it, an exec closes the descriptors that are marked
 //! close-on-exec, an exit closes all. A file is open from its open until no process has a descriptor of it any more:
 //! copies and children count. Its slice is on the track "open files" of the process that opened it.
-//!
-//! An arrow goes from the moment a process releases a pipe that it wrote to, to the next action of the pipe's reader:
-//! the end of what was sent. If the reader releases it first, the arrow goes from the writer's latest action to that
-//! moment. A writer has no reading end of the pipe, and had it as standard output or error, or kept it until its exit.
-//! A reader has no writing end, and has the pipe as standard input. It may take the pipe only after its writer is gone
-//! (`echo hi | cat`). If nobody does, and the writer's parent has the last reading end, the parent is the reader
-//! (`x=$(echo hi)`). (A pool of tokens, of which all processes have both ends, is not a stream of data.)
-
-use std::collections::BTreeSet;
-use std::collections::hash_map::Entry;
 
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 use super::super::draft::Draft;
 use super::super::free_rows::pack;
@@ -26,6 +15,7 @@ use super::super::slice_table::AsyncTrack;
 use super::super::track_number::{self, TrackEvent};
 use super::FileWork;
 use super::fd_table::{Copies, FdTable};
+use super::pipes::{Cause, End, Pipe, Pipes, Release};
 use crate::base::{Diagnostics, Maybe, Severity, StringId, Strings, Timestamp};
 use crate::event::family::Family;
 use crate::event::{FileOp, FlowKind, OnExec, SliceKind};
@@ -33,8 +23,6 @@ use crate::trace::{EventId, FileUse, LabelId, ProcessId, SliceLabel, ThreadId};
 
 /// Descriptors with this number or a higher one are not followed.
 const MOST_DESCRIPTORS: i32 = 1 << 16;
-const MOST_HOLDERS: usize = 64;
-const MOST_READERS: usize = 8;
 
 /// The slices of open files, and the arrows of pipes.
 #[derive(Default)]
@@ -78,6 +66,17 @@ enum What {
     Writer,
 }
 
+impl What {
+    /// Returns the end of a pipe with this number among the descriptions; `None` for a file.
+    fn end_of_pipe(self, number: u32) -> Option<End> {
+        match self {
+            What::File(..) => None,
+            What::Reader => Some(End::Reader(Pipe(number))),
+            What::Writer => Some(End::Writer(Pipe(number - 1))),
+        }
+    }
+}
+
 /// The description that a new descriptor refers to.
 #[derive(Clone, Copy)]
 struct Opened {
@@ -92,27 +91,6 @@ struct Now {
     event: EventId,
 }
 
-/// Why a descriptor is released.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// The descriptor was closed or replaced.
-    Close,
-    /// Its process exited.
-    Exit,
-}
-
-/// A writer has released a pipe.
-#[derive(Clone, Copy)]
-struct Sent {
-    from: EventId,
-    /// The writer's parent, if it has a reading end.
-    parent: Option<ProcessId>,
-    /// The parent's first action since then.
-    next: Option<EventId>,
-    /// Whether the parent has a writing end as well, which it does not close with its first action: then it is no reader.
-    is_writer_too: bool,
-}
-
 struct Replay<'a> {
     people: &'a People,
     cpu_count: usize,
@@ -122,23 +100,12 @@ struct Replay<'a> {
     /// The descriptors of each process; values are indices into `descriptions`.
     tables: Vec<FdTable<u32>>,
     descriptions: Vec<Description>,
-    /// The descriptors of a process that refer to an end of a pipe, by (process, description).
-    ends: FxHashMap<(ProcessId, u32), BTreeSet<i32>>,
-    /// The processes that ever had an end of a pipe, by the description of its reading end.
-    holders: FxHashMap<u32, Vec<ProcessId>>,
+    pipes: Pipes,
     /// The slices of each process, by start.
     drafts: Vec<Vec<Draft>>,
     /// The label of each path, indexed by string id; `None` until it is used.
     labels: Vec<Option<u32>>,
     copies: Copies,
-    /// The latest action of each process.
-    latest: Vec<Option<EventId>>,
-    /// Sources of arrows that end at the next action of a process.
-    waiting: FxHashMap<u32, Vec<EventId>>,
-    /// What was sent through a pipe whose reader is not known yet, by the description of its reading end.
-    sent: FxHashMap<u32, Vec<Sent>>,
-    /// Pipes in `sent` whose writer had this process as its parent, and the parent has not acted since.
-    sent_to_parents: FxHashMap<u32, Vec<u32>>,
     out: OpenFiles,
 }
 
@@ -184,15 +151,10 @@ pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>
         first_label: first_label as u32,
         tables: vec![FdTable::default(); process_count],
         descriptions: Vec::new(),
-        ends: FxHashMap::default(),
-        holders: FxHashMap::default(),
+        pipes: Pipes::new(names.pipe, process_count),
         drafts: drafts_of(&files.opens, process_count),
         labels: Vec::new(),
         copies: Copies::new(births.len(), files.rows.len()),
-        latest: vec![None; process_count],
-        waiting: FxHashMap::default(),
-        sent: FxHashMap::default(),
-        sent_to_parents: FxHashMap::default(),
         out: OpenFiles::default(),
     };
     let mut births = births.iter().peekable();
@@ -203,13 +165,14 @@ pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>
         replay.file(row);
     }
     replay.catch_up(Timestamp::MAX, &mut births, &mut acts);
-    replay.give_rest_to_parents();
     let Replay {
         drafts,
         mut out,
         copies,
+        pipes,
         ..
     } = replay;
+    out.links = pipes.into_arrows();
     out.tracks = tracks(drafts, names.category);
     if copies.is_cut() {
         let code = "too_many_descriptors";
@@ -283,98 +246,13 @@ impl Replay<'_> {
         self.people.process_of(thread)
     }
 
-    /// Ends the arrows that waited for this action of `process`.
-    fn arrive(&mut self, process: ProcessId, event: EventId) {
-        if let Some(latest) = self.latest.get_mut(process.0 as usize) {
-            *latest = Some(event);
-        }
-        if !self.sent_to_parents.is_empty() {
-            for reader in self.sent_to_parents.remove(&process.0).unwrap_or_default() {
-                for sent in self.sent.get_mut(&reader).into_iter().flatten() {
-                    if sent.parent == Some(process) {
-                        sent.next = sent.next.or(Some(event));
-                    }
-                }
-            }
-        }
-        if self.waiting.is_empty() {
-            return;
-        }
-        for from in self.waiting.remove(&process.0).unwrap_or_default() {
-            self.link(from, event);
-        }
-    }
-
-    fn link(&mut self, from: EventId, to: EventId) {
-        self.out.links.push(Link {
-            name: self.names.pipe,
-            kind: FlowKind::Pipe,
-            key: u64::from(from.0),
-            from,
-            to,
-        });
-    }
-
-    /// Ends arrows at the next action of `reader`, which has a pipe as standard input.
-    fn send(&mut self, from: EventId, reader: ProcessId) {
-        let waiting = self.waiting.entry(reader.0).or_default();
-        if waiting.len() < MOST_HOLDERS && waiting.last() != Some(&from) {
-            waiting.push(from);
-        }
-    }
-
-    /// Gives what was sent through a pipe before to a process that has the pipe as standard input, and no writing end.
-    fn take_sent(&mut self, process: ProcessId, reader: u32) {
-        let is_reader =
-            self.has(process, reader) == Some(0) && self.has(process, reader + 1).is_none();
-        if !self.sent.is_empty() && is_reader {
-            for sent in self.sent.remove(&reader).unwrap_or_default() {
-                self.send(sent.from, process);
-            }
-        }
-    }
-
-    /// Gives what was sent through a pipe to the writer's parent, if no process can read it any more and the parent could.
-    fn give_to_parent(&mut self, reader: u32) {
-        let has_reading = |other: &ProcessId| self.has(*other, reader).is_some();
-        let holders = self.holders.get(&reader).map_or(&[][..], Vec::as_slice);
-        if holders.iter().any(has_reading) {
-            return;
-        }
-        for sent in self.sent.remove(&reader).unwrap_or_default() {
-            let is_reader = sent.parent.is_some() && !sent.is_writer_too;
-            if let Some(next) = sent.next.filter(|_| is_reader) {
-                self.link(sent.from, next);
-            }
-        }
-    }
-
-    /// Gives what was sent through pipes that are open at the end of the trace to the writers' parents, if they alone can
-    /// read it.
-    fn give_rest_to_parents(&mut self) {
-        let mut rest: Vec<(u32, Vec<Sent>)> = self.sent.drain().collect();
-        rest.sort_unstable_by_key(|(reader, _)| *reader);
-        for (reader, all) in rest {
-            for sent in all {
-                let holders = self.holders.get(&reader).map_or(&[][..], Vec::as_slice);
-                let mut reading = holders.iter().filter(|&&it| self.has(it, reader).is_some());
-                let is_alone = reading.all(|&it| Some(it) == sent.parent);
-                let parent = sent.parent.filter(|&it| self.has(it, reader).is_some());
-                let parent = parent.filter(|_| !sent.is_writer_too);
-                if let (Some(_), true, Some(next)) = (parent, is_alone, sent.next) {
-                    self.link(sent.from, next);
-                }
-            }
-        }
-    }
-
     fn fork(&mut self, birth: &Born) {
         let parent = birth.parent.and_then(|parent| self.process_of(parent));
         let child = self.process_of(birth.child);
         let (Some(parent), Some(child)) = (parent, child) else {
             return;
         };
-        self.arrive(parent, birth.event);
+        self.pipes.arrive(parent, birth.event);
         if parent == child {
             return;
         }
@@ -398,15 +276,8 @@ impl Replay<'_> {
             return;
         };
         description.count += 1;
-        let reader = match description.what {
-            What::File(..) => return,
-            What::Reader => number,
-            What::Writer => number - 1,
-        };
-        self.ends.entry((process, number)).or_default().insert(fd);
-        let holders = self.holders.entry(reader).or_default();
-        if holders.len() < MOST_HOLDERS && holders.last() != Some(&process) {
-            holders.push(process);
+        if let Some(end) = description.what.end_of_pipe(number) {
+            self.pipes.take(process, end, fd);
         }
     }
 
@@ -414,13 +285,8 @@ impl Replay<'_> {
     fn count_out(&mut self, number: u32, process: ProcessId, fd: i32) -> Option<Description> {
         let description = self.descriptions.get_mut(number as usize)?;
         description.count = description.count.saturating_sub(1);
-        if let What::Reader | What::Writer = description.what
-            && let Entry::Occupied(mut fds) = self.ends.entry((process, number))
-        {
-            fds.get_mut().remove(&fd);
-            if fds.get().is_empty() {
-                fds.remove();
-            }
+        if let Some(end) = description.what.end_of_pipe(number) {
+            self.pipes.lose(process, end, fd);
         }
         Some(*description)
     }
@@ -429,7 +295,7 @@ impl Replay<'_> {
         let Some(process) = self.process_of(act.thread) else {
             return;
         };
-        self.arrive(process, act.event);
+        self.pipes.arrive(process, act.event);
         let is_exit = act.program.is_none();
         let cause = if is_exit { Cause::Exit } else { Cause::Close };
         let end_of_thread = self.people.threads[act.thread.0 as usize].end;
@@ -456,7 +322,7 @@ impl Replay<'_> {
         let Some(process) = row.thread.and_then(|thread| self.process_of(thread)) else {
             return;
         };
-        self.arrive(process, row.event);
+        self.pipes.arrive(process, row.event);
         let now = Now {
             time: row.time,
             event: row.event,
@@ -576,7 +442,7 @@ impl Replay<'_> {
         self.count_in(opened.description, process, fd);
         self.tables[process.0 as usize].insert(fd, opened.description, opened.on_exec);
         if fd == 0 {
-            self.take_sent(process, opened.description);
+            self.pipes.take_sent(process, Pipe(opened.description));
         }
     }
 
@@ -595,112 +461,19 @@ impl Replay<'_> {
                     draft.finish = Maybe::new(now.event.0);
                 }
             }
-            What::Writer if cause == Cause::Exit || fd == 1 || fd == 2 => {
-                self.wrote(process, description, now);
-            }
-            What::Reader if cause == Cause::Exit || fd == 0 => {
-                self.has_read(process, description, now);
-            }
-            _ => {}
+            What::Reader | What::Writer | What::File(..) => {}
         }
-        if !self.sent.is_empty() {
-            match what {
-                What::Writer => {
-                    for sent in self.sent.get_mut(&(description - 1)).into_iter().flatten() {
-                        let is_at_once =
-                            sent.parent == Some(process) && sent.next == Some(now.event);
-                        sent.is_writer_too &= !is_at_once;
-                    }
-                    self.take_sent(process, description - 1);
-                }
-                What::Reader => self.give_to_parent(description),
-                What::File(..) => {}
-            }
+        if let Some(end) = what.end_of_pipe(description) {
+            let parent = self.people.processes[process.0 as usize].parent;
+            let release = Release {
+                process,
+                parent,
+                fd,
+                cause,
+                event: now.event,
+            };
+            self.pipes.release(end, release);
         }
         true
-    }
-
-    /// Returns the lowest descriptor of a process that refers to this end of a pipe.
-    fn has(&self, process: ProcessId, end: u32) -> Option<i32> {
-        self.ends.get(&(process, end))?.first().copied()
-    }
-
-    /// Begins arrows if `process` has released its last descriptor of a pipe's writing end.
-    fn wrote(&mut self, process: ProcessId, writer: u32, now: Now) {
-        let reader = writer - 1;
-        if self.has(process, writer).is_some() || self.has(process, reader).is_some() {
-            return;
-        }
-        let Some(holders) = self.holders.get(&reader) else {
-            return;
-        };
-        let mut readers: Vec<ProcessId> = holders
-            .iter()
-            .copied()
-            .filter(|&other| other != process && self.has(other, writer).is_none())
-            .filter(|&other| self.has(other, reader) == Some(0))
-            .collect();
-        readers.sort_unstable();
-        readers.dedup();
-        if readers.is_empty() {
-            return self.keep_sent(process, reader, now);
-        }
-        for reader in readers.into_iter().take(MOST_READERS) {
-            self.send(now.event, reader);
-        }
-    }
-
-    /// Notes that `process` has released a pipe that has no reader yet.
-    fn keep_sent(&mut self, process: ProcessId, reader: u32, now: Now) {
-        let parent = self.people.processes[process.0 as usize].parent;
-        let parent = parent.filter(|&parent| self.has(parent, reader).is_some());
-        let is_writer_too = parent.is_some_and(|it| self.has(it, reader + 1).is_some());
-        let kept = self.sent.entry(reader).or_default();
-        if kept.len() >= MOST_HOLDERS {
-            return;
-        }
-        kept.push(Sent {
-            from: now.event,
-            parent,
-            next: None,
-            is_writer_too,
-        });
-        if let Some(parent) = parent {
-            let pipes = self.sent_to_parents.entry(parent.0).or_default();
-            if pipes.last() != Some(&reader) {
-                pipes.push(reader);
-            }
-        }
-    }
-
-    /// Adds arrows if `process` has released its last descriptor of a pipe's reading end: from the latest action of
-    /// each process that can still write to the pipe.
-    fn has_read(&mut self, process: ProcessId, reader: u32, now: Now) {
-        let writer = reader + 1;
-        if self.has(process, writer).is_some() || self.has(process, reader).is_some() {
-            return;
-        }
-        let Some(holders) = self.holders.get(&reader) else {
-            return;
-        };
-        let mut writers: Vec<ProcessId> = holders
-            .iter()
-            .copied()
-            .filter(|&other| other != process && self.has(other, reader).is_none())
-            .filter(|&other| self.has(other, writer).is_some_and(|fd| fd == 1 || fd == 2))
-            .collect();
-        writers.sort_unstable();
-        writers.dedup();
-        for other in writers.into_iter().take(MOST_READERS) {
-            if let Some(Some(from)) = self.latest.get(other.0 as usize).copied() {
-                self.out.links.push(Link {
-                    name: self.names.pipe,
-                    kind: FlowKind::Pipe,
-                    key: u64::from(from.0),
-                    from,
-                    to: now.event,
-                });
-            }
-        }
     }
 }

@@ -15,6 +15,7 @@ mod directories;
 pub(crate) mod fd_table;
 mod flows;
 mod path_kinds;
+mod pipes;
 
 use super::people::{Born, People};
 use super::recorded::Recorded;

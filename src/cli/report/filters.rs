@@ -57,6 +57,8 @@ struct Asked {
     text: String,
     filter: Result<EventFilter, FilterError>,
     expression: Result<Expression, ExpressionError>,
+    /// Whether no event is printed unless it passes this value.
+    is_required: bool,
     /// In a report of several files: the files without events of a name in the filter, by their index, each with the
     /// error.
     lacking: RefCell<BTreeMap<usize, CliError>>,
@@ -99,6 +101,9 @@ impl Filters {
                 Some(turned) if place > turned => filters.left_out.push(asked),
                 _ => filters.shown.push(asked),
             }
+        }
+        if let [only] = filters.shown.as_mut_slice() {
+            only.is_required = true;
         }
         if turned.is_some() && filters.left_out.is_empty() {
             return Err(CliError::Usage(
@@ -246,6 +251,7 @@ impl Asked {
             text: text.to_owned(),
             filter: EventFilter::parse(text),
             expression: Expression::parse(text),
+            is_required: false,
             lacking: RefCell::default(),
         };
         match (&asked.filter, &asked.expression) {
@@ -336,7 +342,7 @@ impl Asked {
             return Ok(bound);
         };
         let error = missing_field(missing, kinds);
-        if bound.is_hopeless() {
+        if bound.is_hopeless() && self.is_required {
             return Err(Unbound::Wrong(usage(&self.text, &error)));
         }
         let message = error.pointed(&self.text);

@@ -11,6 +11,7 @@
 //! runs and states that reach over a border are cut there and have arguments that state it (see `shared::borders`).
 //! Arguments that share a name become a list.
 
+mod asyncs;
 mod counter_events;
 mod event_parts;
 mod flow_events;
@@ -27,19 +28,18 @@ use std::io::Write;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json, json};
 
-use super::shared::arguments::{arguments, async_id, async_id_in, merge};
-use super::shared::async_ids::AsyncIds;
+use super::shared::arguments::{arguments, merge};
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
 use super::shared::losses::cpus as losses_of_cpus;
 use super::shared::met::met;
-use super::shared::numbers::{AsyncId, AsyncNumbers, Numbers, exact_number};
+use super::shared::numbers::{Numbers, exact_number};
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::base::{Job, StringId, TimeSpan, Timestamp};
 use crate::event::family::Family;
-use crate::event::slice_kind::{Nesting, SLICE_CATEGORY, SLICE_KIND, SliceKind};
+use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
@@ -49,6 +49,7 @@ use crate::trace::slices::SliceLabel;
 use crate::trace::{
     CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
+use asyncs::Operations;
 use event_parts::{Head, Name, OwnNumber, StandsFor, When};
 use flow_events::FlowEvent;
 use flow_labels::flow_labels;
@@ -89,10 +90,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         out,
         job,
         count: 0,
-        async_numbers: AsyncNumbers::default(),
-        mixed_tracks: mixed_tracks(trace),
-        categories_of_ids: FxHashMap::default(),
-        outermost: FxHashMap::default(),
+        operations: Operations::default(),
         moved: FxHashMap::default(),
         extra_threads: 0,
         name_count: 0,
@@ -138,13 +136,7 @@ struct JsonEvents<'a> {
     out: &'a mut dyn Write,
     job: &'a Job,
     count: u64,
-    async_numbers: AsyncNumbers,
-    /// Asynchronous tracks with slices that threads of other processes began: their ids are of the whole trace.
-    mixed_tracks: FxHashSet<TrackId>,
-    /// The categories of the outermost asynchronous slices with an id, for their instants.
-    categories_of_ids: FxHashMap<AsyncId, Vec<StringId>>,
-    /// The outermost slices around asynchronous ones, as far as they are known.
-    outermost: FxHashMap<SliceId, SliceId>,
+    operations: Operations,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
     /// The number of threads that exist only in the file, each with a name.
@@ -201,7 +193,7 @@ impl<'a> JsonEvents<'a> {
 
     fn names(&mut self) -> Result<(), ExportError> {
         let trace = self.trace;
-        let met = met(trace, self.chosen);
+        let met = met(trace, self.chosen, self.koids);
         let threads = (1..trace.threads.len() as u32).map(ThreadId);
         let threads: Vec<ThreadId> = threads
             .filter(|&id| self.chosen.has_thread(id) || met.contains(&id))
@@ -341,42 +333,23 @@ impl<'a> JsonEvents<'a> {
             TrackKind::Thread(thread) => self.koids.thread(thread),
             TrackKind::Nobody => Koids::MACHINE,
             TrackKind::Async(process) => {
-                let own = self.koids.thread(self.trace.events.thread(event));
-                let process = process.map(|process| self.koids.process(process));
-                ThreadKoids {
-                    process: process.unwrap_or(own.process),
-                    ..own
-                }
+                let thread = self.trace.events.thread(event);
+                self.koids.on_async_track(self.trace, process, thread)
             }
-        }
-    }
-
-    /// Returns the kind of an asynchronous track, without its process if its ids are of the whole trace.
-    fn async_kind(&self, id: TrackId) -> TrackKind {
-        match self.trace.tracks.get(id.0 as usize).map(|track| track.kind) {
-            Some(kind) if !self.mixed_tracks.contains(&id) => kind,
-            _ => TrackKind::Async(None),
         }
     }
 
     fn slices(&mut self) -> Result<u64, ExportError> {
         let trace = self.trace;
-        let loaded = self.loaded;
-        let reader = loaded.reader.as_ref();
-        let own_id = |id: EventId| async_id(reader, trace.events.get(id).into());
-        let async_ids = AsyncIds::new(trace, self.chosen, &own_id);
-        let mut count = 0;
+        let mut count = self.async_slices()?;
         for (track, id) in trace.tracks.iter().zip((0..).map(TrackId)) {
-            if !self.chosen.has_track(id) {
+            let is_async = matches!(track.kind, TrackKind::Async(_));
+            if is_async || !self.chosen.has_track(id) {
                 continue;
             }
             let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
             for PlacedSlice { slice, layer, .. } in placed_slices(trace, self.chosen, id) {
                 count += 1;
-                if let TrackKind::Async(_) = track.kind {
-                    self.async_slice(id, slice, async_ids.of_slice(slice))?;
-                    continue;
-                }
                 let own = self.owner_of(track.kind, trace.slices.get(slice).begin);
                 let thread = match (layer, threads.get(&layer)) {
                     (Layer::Own, _) => own.thread,
@@ -474,76 +447,6 @@ impl<'a> JsonEvents<'a> {
         }
     }
 
-    fn async_slice(&mut self, track: TrackId, id: SliceId, number: u64) -> Result<(), ExportError> {
-        let slice = self.trace.slices.get(id);
-        let label = self.trace.slices.label(id);
-        // The format joins what has one category and one id, so slices inside each other share a category.
-        let own_category = exact(self.trace, label.category);
-        let outermost = self.outermost(id).category;
-        let category = exact(self.trace, outermost);
-        let name = exact(self.trace, label.name);
-        let fields = self.fields(slice.begin);
-        let number = self.async_id(slice.begin, async_id_in(&fields).unwrap_or(number));
-        let known = self.categories_of_ids.entry(number).or_default();
-        if !known.contains(&outermost) {
-            known.push(outermost);
-        }
-        let kind = self.async_kind(track);
-        let id = async_id_text(kind, self.async_numbers.of(number));
-        let head = Head {
-            phase: "b",
-            category: &category,
-            name: &name,
-            owner: self.owner_of(kind, slice.begin),
-        };
-        let part = self.borders.of_slice(self.trace, slice.id.0 as usize);
-        let mut args = json_args(fields);
-        self.add_kind(label, &mut args);
-        if category != own_category {
-            add_category(&own_category, &mut args);
-        }
-        add_cuts(&part, &mut args);
-        self.event(&head, When::at(part.start), &id, Some(args))?;
-        if let Some(end) = part.end {
-            let finish = slice.finish.filter(|_| part.cut.is_none());
-            let mut args = finish.map(|finish| json_args(self.fields(finish)));
-            if slice.end.is_none() && part.cut != Some(EndCut::Never) {
-                let args = args.get_or_insert_default();
-                args.insert("end_not_seen".to_owned(), json!(true));
-            }
-            if category != own_category {
-                add_category(&own_category, args.get_or_insert_default());
-            }
-            let head = Head { phase: "e", ..head };
-            self.event(&head, When::at(end), &id, args)?;
-        }
-        Ok(())
-    }
-
-    /// Returns an id with the file of the event that has it.
-    fn async_id(&self, event: EventId, id: u64) -> AsyncId {
-        let file = self.trace.source_of(event.0, |source| &source.events);
-        AsyncId {
-            file: file.map_or(0, |file| file.0),
-            id,
-        }
-    }
-
-    /// Returns the label of the outermost slice around a slice, or its own.
-    fn outermost(&mut self, id: SliceId) -> SliceLabel {
-        let slices = &self.trace.slices;
-        let mut path = Vec::new();
-        let mut at = id;
-        // Steps over what is known already, so that deep nesting costs no more than shallow.
-        while let Some(parent) = slices.parent(at.0 as usize) {
-            path.push(at);
-            at = self.outermost.get(&at).copied().unwrap_or(parent);
-        }
-        self.outermost
-            .extend(path.into_iter().map(|below| (below, at)));
-        slices.label(at)
-    }
-
     fn instants(&mut self) -> Result<u64, ExportError> {
         let trace = self.trace;
         let mut count = 0;
@@ -558,43 +461,24 @@ impl<'a> JsonEvents<'a> {
                 if !self.chosen.span.contains(event.row.time) || !is_chosen {
                     continue;
                 }
+                if let TrackKind::Async(process) = track.kind
+                    && self.async_instant(process, TrackId(number as u32), id)?
+                {
+                    count += 1;
+                    continue;
+                }
                 let kind = trace.kinds.get(event.row.kind.index());
-                let own_label = kind.map_or(StringId::EMPTY, |kind| kind.category);
-                let category = exact(trace, own_label);
-                let name = trace.kind_name(event.row.kind);
+                let names = kind.map(|kind| (kind.category, kind.name));
+                let (category, name) = names.unwrap_or_default();
                 let fields = self.fields(id);
-                let async_id = async_id_in(&fields);
-                let place = match track.kind {
-                    TrackKind::Async(_) => self.async_kind(TrackId(number as u32)),
-                    kind => kind,
-                };
-                let own_category = category.clone();
-                let (phase, category, more) = match (place, async_id) {
-                    (TrackKind::Async(_), Some(number)) => {
-                        let number = self.async_id(id, number);
-                        let around = self.categories_of_ids.get(&number);
-                        let around = around.filter(|around| !around.contains(&own_label));
-                        let around = around.and_then(|around| around.first());
-                        let category = around.map_or(category, |&around| exact(trace, around));
-                        let id = async_id_text(place, self.async_numbers.of(number));
-                        ("n", category, id)
-                    }
-                    _ => (
-                        "i",
-                        category,
-                        format!(",\"s\":\"{}\"", scope_letter(&fields)),
-                    ),
-                };
+                let more = format!(",\"s\":\"{}\"", scope_letter(&fields));
                 let head = Head {
-                    phase,
-                    category: &category,
-                    name: &name,
-                    owner: self.owner_of(place, id),
+                    phase: "i",
+                    category: &exact(trace, category),
+                    name: &exact(trace, name),
+                    owner: self.owner_of(track.kind, id),
                 };
                 let mut args = json_args(fields);
-                if category != own_category {
-                    add_category(&own_category, &mut args);
-                }
                 self.add_interrupted(track.kind, id, &mut args);
                 self.event(&head, When::at(event.row.time.0), &more, Some(args))?;
                 count += 1;
@@ -694,39 +578,4 @@ fn numbers_of(trace: &Trace, koids: &Koids) -> Numbers {
     });
     let all = processes.chain(threads).chain(cpus);
     Numbers::new(all.chain([Koids::MACHINE.process]))
-}
-
-/// Adds the category of an asynchronous event that is written with the category of the outermost slice around it.
-fn add_category(own: &str, args: &mut Map<String, Json>) {
-    args.entry(SLICE_CATEGORY).or_insert_with(|| json!(own));
-}
-
-/// Returns the asynchronous tracks of processes on which threads of other processes began slices.
-fn mixed_tracks(trace: &Trace) -> FxHashSet<TrackId> {
-    let mut found = FxHashSet::default();
-    for (track, id) in trace.tracks.iter().zip((0..).map(TrackId)) {
-        let TrackKind::Async(Some(process)) = track.kind else {
-            continue;
-        };
-        let rows = trace.slices.rows_of(track).iter();
-        let mut slices = rows.flat_map(|row| row.slices.clone());
-        let is_mixed = slices.any(|slice| {
-            let begin = EventId(trace.slices.begins.at(slice as usize));
-            let thread = trace.events.thread(begin);
-            let own = thread.and_then(|thread| trace.thread(thread).process);
-            own.is_some_and(|own| own != process)
-        });
-        if is_mixed {
-            found.insert(id);
-        }
-    }
-    found
-}
-
-/// The JSON member that joins the events of an asynchronous slice: its id in its process, or in the whole trace.
-fn async_id_text(kind: TrackKind, number: u64) -> String {
-    match kind {
-        TrackKind::Async(None) => format!(",\"id2\":{{\"global\":\"{number:#x}\"}}"),
-        _ => format!(",\"id2\":{{\"local\":\"{number:#x}\"}}"),
-    }
 }

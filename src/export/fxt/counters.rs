@@ -30,7 +30,7 @@ impl Encoder<'_, '_> {
             CounterScope::Process(process) if source.trace.thread(by).process == Some(process) => {
                 source.koids.thread(by)
             }
-            CounterScope::Process(process) => self.thread_of(process),
+            CounterScope::Process(process) => self.source.koids.on_process(process),
         };
         let value = self.value_of_sample(item.row, self.name_bytes(track.name));
         let at = EventAt {

@@ -15,6 +15,7 @@ use crate::event::SliceKind;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::{FieldRef, FieldRole, KindId, Role, ValueRef};
 use crate::export::shared::arguments::{arguments, async_id_in, record_word};
+use crate::export::shared::async_groups::AsyncGroups;
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
@@ -48,6 +49,8 @@ pub struct Source<'a> {
     pub true_ends: &'a TrueEnds,
     /// Ids of asynchronous slices.
     pub async_ids: &'a AsyncIds,
+    /// Names of asynchronous tracks.
+    pub async_groups: &'a AsyncGroups,
     /// By slice: where a whole slice that crosses the range's end is cut, if not at the end.
     pub cuts: &'a FxHashMap<u32, i64>,
     /// Added to every time, in ns.
@@ -56,8 +59,6 @@ pub struct Source<'a> {
     pub counter_names: &'a [CounterName],
     /// Whether all counters are chosen.
     pub has_all_counters: bool,
-    /// By process: one of its threads.
-    pub thread_of_process: &'a [Option<ThreadId>],
     /// The providers of the file that is written.
     pub providers: &'a Providers,
     /// Looks up the CPUs of events.
@@ -406,24 +407,12 @@ impl<'a, 't> Encoder<'a, 't> {
         is_other.then(|| Arg::new(RECORDED_BY, ArgValue::Koid(koids.thread)))
     }
 
-    /// Returns the thread of an asynchronous slice: that of its begin, if it belongs to the slice's process.
-    pub(super) fn async_thread(&self, process: Option<ProcessId>, begin: u32) -> ThreadKoids {
-        let trace = self.source.trace;
-        let thread = self.events.thread(EventId(begin));
-        match process {
-            Some(process) if trace.thread(thread).process != Some(process) => {
-                self.thread_of(process)
-            }
-            _ => self.source.koids.thread(thread),
-        }
-    }
-
-    pub(super) fn thread_of(&self, process: ProcessId) -> ThreadKoids {
-        let koid = self.source.koids.process(process);
-        match self.source.thread_of_process.get(process.0 as usize) {
-            Some(&Some(thread)) => self.source.koids.thread(thread),
-            _ => ThreadKoids::of_process(koid),
-        }
+    /// Returns the thread on which an event of an asynchronous track is written.
+    pub(super) fn async_thread(&self, process: Option<ProcessId>, event: u32) -> ThreadKoids {
+        let thread = self.events.thread(EventId(event));
+        self.source
+            .koids
+            .on_async_track(self.source.trace, process, thread)
     }
 
     /// Returns the id of the current asynchronous event, if it has one.

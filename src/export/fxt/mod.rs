@@ -76,6 +76,7 @@ use std::io::Write;
 use rustc_hash::FxHashSet;
 
 use super::shared::arguments::async_id;
+use super::shared::async_groups::AsyncGroups;
 use super::shared::async_ids::AsyncIds;
 use super::shared::borders::Borders;
 use super::shared::counter_names::counter_names;
@@ -197,11 +198,15 @@ fn write_as(
     job.set_total(items.count.max(1));
     let own_id = |id: EventId| async_id(reader, event_ref(id));
     let async_ids = AsyncIds::new(trace, &chosen, &own_id);
+    // Copied records stay as they are, so that their tracks have the names that the format gives them.
+    let async_groups = match file {
+        Some(_) => AsyncGroups::default(),
+        None => AsyncGroups::new(trace, &chosen),
+    };
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
     let cuts = items.cut_before_end();
     let counter_names = counter_names(trace);
-    let thread_of_process = thread_of_process(trace);
     let tables = FixedTables::new(
         zones,
         &field_names(loaded, &event_ref),
@@ -229,17 +234,23 @@ fn write_as(
         lone_states: &lone_states,
         true_ends: &true_ends,
         async_ids: &async_ids,
+        async_groups: &async_groups,
         cuts: &cuts,
         shift,
         counter_names: &counter_names,
         has_all_counters: chosen.has_all_counters(),
-        thread_of_process: &thread_of_process,
         providers: &providers,
         cpus: &cpus,
         kinds_to_write: &kinds_to_write,
     };
     let mut written = Written::new(&tables);
-    let met = met_at_borders(trace, &chosen, &items.across_start(), &flow_marks.marks);
+    let met = met_at_borders(
+        trace,
+        &chosen,
+        &koids,
+        &items.across_start(),
+        &flow_marks.marks,
+    );
     let named = Named::new(&source, &met);
     match (file, &kept) {
         (Some(file), Some(kept)) => {
@@ -383,22 +394,6 @@ fn busy_threads(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> Vec<Thread
     }
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     counted.into_iter().map(|(_, koids)| koids).collect()
-}
-
-/// Returns a thread of each process: the main thread, or else the first.
-fn thread_of_process(trace: &Trace) -> Vec<Option<ThreadId>> {
-    let mut threads: Vec<Option<ThreadId>> = trace
-        .processes
-        .iter()
-        .map(|process| process.main_thread)
-        .collect();
-    for (index, thread) in trace.threads.iter().enumerate().skip(1) {
-        let entry = thread.process.and_then(|id| threads.get_mut(id.0 as usize));
-        if let Some(entry) = entry {
-            entry.get_or_insert(ThreadId(index as u32));
-        }
-    }
-    threads
 }
 
 #[cfg(test)]

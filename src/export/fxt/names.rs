@@ -29,6 +29,7 @@ use crate::trace::{
 pub(crate) fn met_at_borders(
     trace: &Trace,
     chosen: &Chosen<'_>,
+    koids: &Koids,
     at_start: &[Item],
     marks: &[FlowMark],
 ) -> FxHashSet<ThreadId> {
@@ -36,7 +37,7 @@ pub(crate) fn met_at_borders(
     let wakeups = at_start.iter().filter(is_wakeup).map(|item| item.row);
     let wakers = wakeups.filter_map(|row| trace.states.get(StateId(row)).waker);
     let moved = marks.iter().filter(|mark| mark.is_moved);
-    let mut met = met(trace, chosen);
+    let mut met = met(trace, chosen, koids);
     met.extend(wakers.chain(moved.filter_map(|mark| mark.thread)));
     met
 }

@@ -86,7 +86,12 @@ impl Encoder<'_, '_> {
             thread,
         };
         let mut more: Vec<_> = track
-            .and_then(|track| self.group_arg(track, id))
+            .and_then(|track| {
+                self.group_arg(
+                    track,
+                    source.async_groups.of_instant(source.trace, track, id),
+                )
+            })
             .into_iter()
             .collect();
         more.extend(track.and_then(|track| self.interrupted_arg(track.0, id)));

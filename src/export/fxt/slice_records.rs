@@ -6,7 +6,7 @@ use super::item::{Item, SliceFacts, What};
 use super::records::{Arg, ArgValue, EventType, ThreadKoids};
 use crate::base::{StringId, TimeSpan, Timestamp};
 use crate::event::Role;
-use crate::event::slice_kind::SLICE_KIND;
+use crate::event::slice_kind::{ASYNC_GROUP, SLICE_KIND};
 use crate::export::shared::arguments::merge;
 use crate::export::shared::borders::{CutArgument, EndCut};
 use crate::fxt::agreed::END_NOT_SEEN;
@@ -167,20 +167,17 @@ impl Encoder<'_, '_> {
         self.event(EventType::End, at, names, more, None);
     }
 
-    /// Returns an argument with the name of the asynchronous track of an event, and whether the track belongs to the
-    /// whole trace: FXT names such tracks after their first slice, and each belongs to a process. A track of events that
-    /// have names of their own is named after its first slice anyway.
-    pub(super) fn group_arg(&self, track: TrackId, event: EventId) -> Option<Arg<'static>> {
+    /// Returns an argument with the name of an asynchronous track, which also states whether the track belongs to the
+    /// whole trace: in FXT each belongs to a process.
+    pub(super) fn group_arg(&self, track: TrackId, name: Option<StringId>) -> Option<Arg<'static>> {
         let trace = self.source.trace;
-        let track = trace.tracks.get(track.0 as usize)?;
-        let name = match track.kind {
-            TrackKind::Async(Some(_)) => "async_group",
+        let argument = match trace.tracks.get(track.0 as usize)?.kind {
+            TrackKind::Async(Some(_)) => ASYNC_GROUP,
             TrackKind::Async(None) => "global_async_group",
             _ => return None,
         };
-        let text = trace.strings.bytes(track.name).to_vec();
-        let is_named = track.name == StringId::EMPTY || self.role_of(event) == Role::Named;
-        (!is_named).then(|| Arg::new(name, ArgValue::Text(text.into())))
+        let text = trace.strings.bytes(name?).to_vec();
+        Some(Arg::new(argument, ArgValue::Text(text.into())))
     }
 
     pub(super) fn async_mark(&mut self, item: &Item) {
@@ -226,7 +223,9 @@ impl Encoder<'_, '_> {
             true => Vec::new(),
             false => self.border_args(item),
         };
-        more.extend(self.group_arg(TrackId(item.of), source_event));
+        let (track, slice) = (TrackId(item.of), SliceId(item.row));
+        let group = source.async_groups.of_slice(source.trace, track, slice);
+        more.extend(self.group_arg(track, group));
         more.extend(own_fields.and_then(|event| self.recorded_by_arg(thread, event)));
         if !is_end {
             more.extend(self.kind_arg(item));

@@ -49,6 +49,8 @@ pub(crate) struct Koids {
     pub unnumbered_count: u64,
     /// By thread: whether context switches and wakeups name it.
     pub scheduled: Vec<bool>,
+    /// By process: its main thread, or else its first; `None` if it has no thread.
+    first_threads: Vec<Option<ThreadId>>,
     /// Scheduled threads that share their number with an unscheduled thread: they must be named last.
     pub named_last: Vec<ThreadId>,
     /// Threads of the trace that represent providers of an FXT file, which have blobs.
@@ -162,6 +164,7 @@ impl Koids {
             Zero::IsSomebody => (next - 1).max(reused_numbers(trace)),
         };
         koids.scheduled = is_scheduled;
+        koids.first_threads = first_threads(trace);
         koids.number_cpus(trace);
         let numbers = koids.cpu_numbers.iter();
         koids.cpus = numbers.map(|&number| koid_of_cpu(number)).collect();
@@ -314,6 +317,39 @@ impl Koids {
             .unwrap_or(MACHINE)
     }
 
+    /// Returns a thread of a process: the main one, or else the first.
+    #[must_use]
+    pub(crate) fn first_thread(&self, id: ProcessId) -> Option<ThreadId> {
+        self.first_threads.get(id.0 as usize).copied().flatten()
+    }
+
+    /// Returns the koids of a thread of a process, for what belongs to the process as a whole.
+    #[must_use]
+    pub(crate) fn on_process(&self, id: ProcessId) -> ThreadKoids {
+        match self.first_thread(id) {
+            Some(first) => self.thread(first),
+            None => ThreadKoids::of_process(self.process(id)),
+        }
+    }
+
+    /// Returns the koids under which an event of an asynchronous track is written, where `process` is the track's and
+    /// `thread` recorded the event: the thread's if it belongs to the process, otherwise those of the process's first
+    /// thread, since readers take the process as a part of the id.
+    #[must_use]
+    pub(crate) fn on_async_track(
+        &self,
+        trace: &Trace,
+        process: Option<ProcessId>,
+        thread: Option<ThreadId>,
+    ) -> ThreadKoids {
+        match process {
+            Some(process) if trace.thread(thread).process != Some(process) => {
+                self.on_process(process)
+            }
+            _ => self.thread(thread),
+        }
+    }
+
     /// Returns the koids of the artificial process and thread of a CPU.
     #[must_use]
     pub fn cpu(&self, id: CpuId) -> ThreadKoids {
@@ -323,6 +359,19 @@ impl Koids {
 
     /// The koids of the artificial process and thread of events without an owner.
     pub(crate) const MACHINE: ThreadKoids = ThreadKoids::of_process(MACHINE);
+}
+
+/// Returns, by process, its main thread, or else its first.
+fn first_threads(trace: &Trace) -> Vec<Option<ThreadId>> {
+    let processes = trace.processes.iter();
+    let mut threads: Vec<_> = processes.map(|process| process.main_thread).collect();
+    for (thread, id) in trace.threads.iter().zip((0..).map(ThreadId)).skip(1) {
+        let entry = thread.process.and_then(|id| threads.get_mut(id.0 as usize));
+        if let Some(entry) = entry {
+            entry.get_or_insert(id);
+        }
+    }
+    threads
 }
 
 /// Returns, by thread, whether context switches and wakeups name it.

@@ -2,13 +2,16 @@
 
 use rustc_hash::FxHashSet;
 
+use super::koids::Koids;
 use crate::query::selection::Chosen;
 use crate::trace::counters::CounterScope;
-use crate::trace::{CounterTrackId, CpuId, EventId, StateId, ThreadId, Trace, TrackId, TrackKind};
+use crate::trace::{
+    CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
+};
 
 /// Returns the threads that woke chosen threads, ran on CPUs whose tracks are chosen, or have events on tracks that are
 /// chosen whole.
-pub(crate) fn met(trace: &Trace, chosen: &Chosen<'_>) -> FxHashSet<ThreadId> {
+pub(crate) fn met(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> FxHashSet<ThreadId> {
     // Threads that are left out may still wake the chosen ones.
     let all = (0..trace.threads.len() as u32).map(ThreadId);
     let is_narrowed = !all.clone().all(|id| chosen.has_thread(id));
@@ -23,50 +26,56 @@ pub(crate) fn met(trace: &Trace, chosen: &Chosen<'_>) -> FxHashSet<ThreadId> {
         .map(|run| ThreadId(trace.runs.threads[run as usize]));
     let mut met: FxHashSet<ThreadId> = wakers.chain(ran).collect();
     if is_narrowed {
-        met_on_tracks(trace, chosen, &mut met);
+        met_on_tracks(trace, chosen, koids, &mut met);
     }
     met
 }
 
-/// Adds the threads of slices, points and samples on tracks that were chosen whole.
-fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, met: &mut FxHashSet<ThreadId>) {
+/// Adds the threads that recorded slices, points and samples of processes, and those on which they are written.
+fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids, met: &mut FxHashSet<ThreadId>) {
     let span = chosen.span;
-    let mut meet = |event: EventId| {
+    let mut meet = |event: EventId, process: Option<ProcessId>| {
         let thread = trace.events.thread(event);
         if !chosen.has_thread(thread) {
             met.extend(thread);
         }
+        let elsewhere = process.filter(|_| trace.thread(thread).process != process);
+        met.extend(elsewhere.and_then(|process| koids.first_thread(process)));
     };
     let slices = &trace.slices;
     for (number, track) in trace.tracks.iter().enumerate() {
-        let is_async = matches!(track.kind, TrackKind::Async(_));
-        if !is_async || !chosen.has_track(TrackId(number as u32)) {
+        let TrackKind::Async(process) = track.kind else {
+            continue;
+        };
+        if !chosen.has_track(TrackId(number as u32)) {
             continue;
         }
         let rows = slices.rows_of(track).iter();
         for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(EventId(slices.begins.at(slice as usize)));
+                meet(EventId(slices.begins.at(slice as usize)), process);
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
                 let finish = slices.finish(slice as usize).filter(|_| ends_inside);
-                finish.into_iter().for_each(&mut meet);
+                finish.into_iter().for_each(|event| meet(event, process));
             }
         }
         for event in trace.instants.of(&track.instants) {
             let id = EventId(event);
             if span.contains(trace.events.time(id)) && chosen.has_point(TrackId(number as u32), id)
             {
-                meet(id);
+                meet(id, process);
             }
         }
     }
     for (number, track) in trace.counters.tracks.iter().enumerate() {
         let id = CounterTrackId(number as u32);
         // Counters of other scopes are written on their owner's thread, whichever thread took the sample.
-        if matches!(track.scope, CounterScope::Process(_)) && chosen.has_counter(id) {
+        if let CounterScope::Process(process) = track.scope
+            && chosen.has_counter(id)
+        {
             let inside = trace.counters.in_force(track, span);
             let rows = inside.filter(|&row| chosen.has_sample(id, row));
-            rows.for_each(|row| meet(EventId(trace.counters.events[row as usize])));
+            rows.for_each(|row| meet(EventId(trace.counters.events[row as usize]), Some(process)));
         }
     }
 }

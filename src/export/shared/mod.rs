@@ -1,9 +1,10 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
-//! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`), names of
-//! counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and
+//! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names
+//! of their tracks (`async_groups`), names of counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and
 //! how pieces are encoded on all cores (`pieces`).
 
 pub mod arguments;
+pub(crate) mod async_groups;
 pub(crate) mod async_ids;
 pub(crate) mod borders;
 pub(crate) mod counter_names;

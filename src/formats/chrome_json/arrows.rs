@@ -46,24 +46,34 @@ impl<'f> Emitter<'f> {
             };
         }
         let (index, _) = self.push(&moved, Role::Named);
-        let kind = match (
-            self.source.is_ours,
-            argument_of(event, FLOW_KIND.as_bytes()),
-        ) {
-            (false, _) => FlowKind::Stated,
-            (true, Some(word)) => FlowKind::of_word(word.bytes()).unwrap_or_default(),
-            (true, None) => FlowKind::implied(self.out.columns.strings.bytes(event.name)),
+        let (joined, name, kind) = match self.source.is_ours {
+            false => (FlowJoin::ByIdAndNames, event.name, FlowKind::Stated),
+            true => self.own_flow(event),
         };
         self.out.columns.flows.push(FlowMark {
             event: index,
             op,
             bound,
-            joined: FlowJoin::ByIdAndNames,
+            joined,
             id,
-            name: event.name,
+            name,
             category: event.category,
             kind,
         });
+    }
+
+    /// Returns how an arrow of our own exporter is joined to others, its name and its kind. All arrows of a flow share a
+    /// name in the file, which other readers join them by; each flow has an id of its own.
+    fn own_flow(&mut self, event: &Event<'_, 'f>) -> (FlowJoin, StringId, FlowKind) {
+        let name = match argument_of(event, b"name") {
+            Some(Raw::Text(own)) => self.intern(own),
+            _ => event.name,
+        };
+        let kind = match argument_of(event, FLOW_KIND.as_bytes()) {
+            Some(word) => FlowKind::of_word(word.bytes()).unwrap_or_default(),
+            None => FlowKind::implied(self.out.columns.strings.bytes(name)),
+        };
+        (FlowJoin::ById, name, kind)
     }
 
     /// Adds the arrow that starts at the slice or instant of an event with `bind_id`, passes through it or ends at it.

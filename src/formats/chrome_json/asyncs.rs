@@ -12,7 +12,10 @@ impl<'f> Emitter<'f> {
             .stated_category(event)
             .map(|category| Event { category, ..*event });
         let event = inner.as_ref().unwrap_or(event);
-        let (index, _) = self.push(event, Role::Named);
+        let moved = self.recorded_elsewhere(event);
+        let recorded = moved.as_ref().unwrap_or(event);
+        let (index, _) = self.push(recorded, Role::Named);
+        let group = self.stated_group(event);
         let id = Identity::of(event.raw);
         let Some(number) = id.number else {
             self.note("no_id", event.at, || {
@@ -25,6 +28,8 @@ impl<'f> Emitter<'f> {
             (IdReach::Unspecified, Some(process)) if event.raw.is_object() => {
                 AsyncScope::Process(process)
             }
+            // Our exporter gives local ids to whatever belongs to a process.
+            (IdReach::Global, _) if self.source.is_ours => AsyncScope::Global,
             // After all parts are read, `reader` replaces this by the thread's process.
             _ => AsyncScope::ProcessOf(event.thread.into()),
         };
@@ -38,9 +43,9 @@ impl<'f> Emitter<'f> {
         match op {
             AsyncOp::Begin => {
                 self.own_cut(event, index);
-                self.bound_flow(event, index);
+                self.bound_flow(recorded, index);
             }
-            AsyncOp::Instant => self.bound_flow(event, index),
+            AsyncOp::Instant => self.bound_flow(recorded, index),
             AsyncOp::End | AsyncOp::Over => {}
         }
         self.out.columns.asyncs.push(AsyncMark {
@@ -51,7 +56,7 @@ impl<'f> Emitter<'f> {
             name: event.name,
             category: event.category,
             kind,
-            group: StringId::EMPTY,
+            group: group.unwrap_or(StringId::EMPTY),
         });
     }
 }

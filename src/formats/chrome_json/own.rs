@@ -5,9 +5,8 @@ use super::emit::{Emitter, Event, argument_of};
 use super::numbers::{Micros, whole, whole_of_any};
 use super::people::{Ident, Pair};
 use super::scan::{Members, Raw};
-use super::text::plain;
 use crate::base::{StringId, Timestamp};
-use crate::event::slice_kind::{SLICE_CATEGORY, SLICE_KIND};
+use crate::event::slice_kind::{ASYNC_GROUP, SLICE_CATEGORY, SLICE_KIND};
 use crate::event::{
     CpuLoss, Cut, CutSide, Gap, Interrupt, LOSS_CATEGORY, Label, Measured, NEVER_ENDED,
     REALLY_BEGAN, REALLY_ENDED, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
@@ -46,9 +45,31 @@ impl<'f> Emitter<'f> {
     pub(super) fn stated_category(&mut self, event: &Event<'_, 'f>) -> Option<StringId> {
         let text = argument_of(event, SLICE_CATEGORY.as_bytes()).filter(|_| self.source.is_ours)?;
         match text {
-            Raw::Text(text) => Some(self.out.columns.strings.intern(&plain(text))),
+            Raw::Text(text) => Some(self.intern(text)),
             _ => None,
         }
+    }
+
+    /// Returns the name of the track that an argument states, in an asynchronous event of our own exporter.
+    pub(super) fn stated_group(&mut self, event: &Event<'_, 'f>) -> Option<StringId> {
+        let text = argument_of(event, ASYNC_GROUP.as_bytes()).filter(|_| self.source.is_ours)?;
+        match text {
+            Raw::Text(text) => Some(self.intern(text)),
+            _ => None,
+        }
+    }
+
+    /// Returns an asynchronous event of our own exporter moved to the thread that recorded it, if that is not the one on
+    /// which the event is written.
+    pub(super) fn recorded_elsewhere<'e>(
+        &mut self,
+        event: &Event<'e, 'f>,
+    ) -> Option<Event<'e, 'f>> {
+        if !self.has_own_argument(event, b"recorded_by_tid") {
+            return None;
+        }
+        let process = self.ident(event, b"recorded_by_pid")?;
+        self.of_thread(event, process, b"recorded_by_tid")
     }
 
     /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind that its category

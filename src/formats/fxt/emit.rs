@@ -10,7 +10,7 @@ use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
-use crate::event::slice_kind::{Nesting, SLICE_KIND};
+use crate::event::slice_kind::{ASYNC_GROUP, Nesting, SLICE_KIND};
 use crate::event::{
     Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
     ThreadKey, series_name,
@@ -170,7 +170,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             spans_loss: cache.strings.intern_text("spans_loss"),
             longest: cache.strings.intern_text(LONGEST),
             on_cpu: cache.strings.intern_text("on_cpu"),
-            async_group: cache.strings.intern_text("async_group"),
+            async_group: cache.strings.intern_text(ASYNC_GROUP),
             global_async_group: cache.strings.intern_text("global_async_group"),
             really_at_ns: cache.strings.intern_text("really_at_ns"),
             really_in: cache.strings.intern_text(REALLY_IN),
