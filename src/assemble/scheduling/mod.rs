@@ -13,7 +13,7 @@
 //!
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
-//! `states`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
+//! `state_walk`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
 //! the runs: a run that begins or ends without a switch of its thread changes the thread's state as well.
 //!
 //! Files of our own that have neither switches nor wakeups state runs and states whole: these are taken as they are (`whole`).
@@ -24,6 +24,7 @@ mod breaks;
 mod changes;
 mod cpu_activity;
 mod runs;
+mod state_walk;
 mod states;
 mod whole;
 mod witnesses;
@@ -44,7 +45,8 @@ use crate::trace::{Runs, States, Thread, ThreadId, ThreadState};
 use breaks::{Breaks, Filter};
 use changes::{Change, To};
 use runs::{RunSource, breaks_of, changes_of_runs, join_runs, lost_runs, runs_of_cpus};
-use states::{Facts, build_states};
+use state_walk::Facts;
+use states::build_states;
 use whole::{whole_runs, whole_states};
 use witnesses::TakenNumbers;
 
