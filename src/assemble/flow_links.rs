@@ -199,7 +199,7 @@ fn outer_asyncs(threads: &[u32], ground: Ground<'_>) -> Vec<OuterAsync> {
     let mut all: Vec<OuterAsync> = outer
         .filter_map(|id| {
             Some(OuterAsync {
-                thread: events.thread(EventId(slices.begins.at(id as usize)))?,
+                thread: events.thread(slices.begin(id as usize))?,
                 start: slices.starts.at(id as usize),
                 end: slices.end(id as usize),
                 slice: SliceId(id),

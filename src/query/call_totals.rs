@@ -12,7 +12,7 @@ use super::seen::{Length, Seen};
 use crate::base::{Cancelled, Job, error_numbers};
 use crate::event::{SliceKind, Value};
 use crate::formats::Events;
-use crate::trace::{EventId, SliceId, Trace, TrackId};
+use crate::trace::{SliceId, Trace, TrackId};
 
 /// All calls with one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -165,7 +165,7 @@ impl Totals {
 /// Returns the parts of a call's result that its events contain.
 fn returned(trace: &Trace, reader: &dyn Events, slice: u32) -> Returned {
     let finish = trace.slices.finish(slice as usize);
-    let begin = EventId(trace.slices.begins.at(slice as usize));
+    let begin = trace.slices.begin(slice as usize);
     let mut found = Returned::default();
     // The end event contains the result; a call that was recorded whole, or without its end, has only one event.
     for event in finish.into_iter().chain([begin]) {

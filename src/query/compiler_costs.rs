@@ -20,7 +20,7 @@ use super::item::event_ref;
 use crate::base::{Cancelled, Job, StringId};
 use crate::event::{CompilerWork, Value};
 use crate::formats::Events;
-use crate::trace::{EventId, ProcessId, SliceId, Trace, Track, TrackId, TrackKind};
+use crate::trace::{ProcessId, SliceId, Trace, Track, TrackId, TrackKind};
 
 /// The kinds of work of a compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -264,7 +264,7 @@ impl Ground<'_> {
 
     /// Returns the name of the header or template of a slice, from its event's argument.
     fn detail(self, slice: u32) -> Option<String> {
-        let begin = EventId(self.trace.slices.begins.at(slice as usize));
+        let begin = self.trace.slices.begin(slice as usize);
         let fields = self.reader.fields(event_ref(self.trace, begin));
         fields.into_iter().find_map(|field| match field.value {
             Value::Text(text) if field.name == DETAIL => Some(text),

@@ -158,7 +158,7 @@ impl Item {
                 {
                     TrackKind::Thread(thread) => Some(thread),
                     TrackKind::Cpu(_) | TrackKind::Nobody | TrackKind::Async(_) => {
-                        let begin = EventId(trace.slices.begins.at(id.0 as usize));
+                        let begin = trace.slices.begin(id.0 as usize);
                         trace.events.thread(begin)
                     }
                 }

@@ -165,7 +165,7 @@ impl OnCpus {
     #[must_use]
     pub(crate) fn has_slice_by_ends(&self, trace: &Trace, slice: usize) -> bool {
         let finish = trace.slices.finish(slice);
-        self.has_event(trace, EventId(trace.slices.begins.at(slice)))
+        self.has_event(trace, trace.slices.begin(slice))
             || finish.is_some_and(|finish| self.has_event(trace, finish))
     }
 }

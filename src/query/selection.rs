@@ -359,7 +359,7 @@ impl<'a> Chosen<'a> {
             Share::None => false,
             Share::All => true,
             Share::OfThreads => {
-                let begin = EventId(self.trace.slices.begins.at(slice));
+                let begin = self.trace.slices.begin(slice);
                 self.has_thread(self.trace.events.thread(begin))
             }
         };

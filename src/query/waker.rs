@@ -159,7 +159,7 @@ impl Woken {
         }
         let start = Timestamp(slices.starts.at(row));
         let end = slices.end(row).get().map(Timestamp);
-        let begin = || Some(EventId(slices.begins.at(row)));
+        let begin = || Some(slices.begin(row));
         let has_begun =
             start < self.time || start == self.time && self.is_after(trace, begin()) == Some(true);
         let is_over = match end {

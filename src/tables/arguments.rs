@@ -91,7 +91,7 @@ fn events_with_fields(scope: &Scope<'_>) -> Vec<EventId> {
             .clone()
             .filter(|&id| scope.has_slice(row.track, id))
         {
-            events.push(EventId(trace.slices.begins.at(slice as usize)));
+            events.push(trace.slices.begin(slice as usize));
             events.extend(trace.slices.finish(slice as usize));
         }
     }

@@ -186,7 +186,7 @@ fn read_slice(loaded: &LoadedTrace, known: &SliceTexts, at: &OnRow) -> SliceOfTa
     let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
     let thread = match kind {
         Some(TrackKind::Thread(thread)) => Some(thread),
-        _ => trace.events.thread(EventId(table.begins.at(row))),
+        _ => trace.events.thread(table.begin(row)),
     };
     let owner = known.owners.index(thread);
     let process = match kind {
@@ -278,7 +278,7 @@ const SLICE_COLUMNS: &[Fill<SliceOfTable, SliceTexts>] = &[
     },
     |rows, out| {
         let trace = &rows.loaded.trace;
-        let begin = |row: &SliceOfTable| EventId(trace.slices.begins.at(row.id.0 as usize));
+        let begin = |row: &SliceOfTable| trace.slices.begin(row.id.0 as usize);
         let cpu = |row: &SliceOfTable| cpu_of(trace, trace.events.get(begin(row)).cpu);
         out.ints(rows.iter().map(cpu));
     },

@@ -224,7 +224,7 @@ impl Trace {
             let first = slices.first_that(row, |at| slices.starts.at(at) >= start.0);
             let near = first..row.slices.end.min(first.saturating_add(MOST_AT_ONCE));
             let mut near = near.take_while(|&at| slices.starts.at(at as usize) == start.0);
-            let begun_by = |at: u32| self.events.thread(EventId(slices.begins.at(at as usize)));
+            let begun_by = |at: u32| self.events.thread(slices.begin(at as usize));
             near.find(|&at| begun_by(at) == Some(thread)).map(SliceId)
         })
     }

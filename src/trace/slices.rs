@@ -255,6 +255,13 @@ impl Slices {
         }
     }
 
+    /// Returns the event that began a slice. Panics if there is no such row.
+    #[inline]
+    #[must_use]
+    pub(crate) fn begin(&self, row: usize) -> EventId {
+        EventId(self.begins.at(row))
+    }
+
     /// Returns the event that ended a slice; `None` if it is unfinished or was recorded whole. Panics if there is no
     /// such row.
     #[inline]
@@ -301,7 +308,7 @@ impl Slices {
             measured_ns: self.own_measured(i),
             label: LabelId(self.label_ids.at(i)),
             parent: self.parent(i),
-            begin: EventId(self.begins.at(i)),
+            begin: self.begin(i),
             finish: self.finish(i),
         }
     }

@@ -116,7 +116,7 @@ impl Joined<'_> {
                     ends.push(EndRow {
                         start: start.0,
                         end: moves.end(end),
-                        begin: moves.event(EventId(there.begins.at(row))).0,
+                        begin: moves.event(there.begin(row)).0,
                         finish: there.finish(row).map(|id| moves.event(id).0).into(),
                     });
                 }

@@ -97,7 +97,7 @@ impl JsonEvents<'_> {
             for (row, depth) in slices.rows_of(row).iter().zip(0..) {
                 all.extend(slices.overlapping(row, span).map(|slice| Operation {
                     start: slices.starts.at(slice as usize),
-                    begin: EventId(slices.begins.at(slice as usize)),
+                    begin: slices.begin(slice as usize),
                     depth,
                     slice: SliceId(slice),
                     track,

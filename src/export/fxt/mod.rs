@@ -198,8 +198,8 @@ fn write_as(
     job.set_total(items.count.max(1));
     let own_id = |id: EventId| async_id(reader, event_ref(id));
     let async_ids = AsyncIds::new(trace, &chosen, &own_id);
-    // Copied records stay as they are, so that their tracks have the names that the format gives them.
-    let async_groups = match file {
+    // Parts of FXT files name their tracks as the format does: their records are copied.
+    let async_groups = match FxtFile::of(loaded) {
         Some(_) => AsyncGroups::default(),
         None => AsyncGroups::new(trace, &chosen),
     };

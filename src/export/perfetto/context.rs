@@ -62,7 +62,7 @@ impl<'a> Context<'a> {
         }
         let kind = self.trace.slices.label(slice).kind;
         let is_ours = matches!(kind, SliceKind::Processes | SliceKind::OpenFiles);
-        let begin = EventId(self.trace.slices.begins.at(slice.0 as usize));
+        let begin = self.trace.slices.begin(slice.0 as usize);
         !is_ours && self.is_derived(begin)
     }
 

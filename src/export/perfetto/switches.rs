@@ -245,7 +245,7 @@ impl Candidates<'_> {
                 let all = rows.clone().filter(|_| is_narrowed);
                 for slice in ends.chain(all) {
                     let row = slice as usize;
-                    let begin = EventId(trace.slices.begins.at(row));
+                    let begin = trace.slices.begin(row);
                     if self.is_derived(begin) && chosen.has_slice(TrackId(number), row) {
                         self.events.push(begin);
                         self.events.extend(trace.slices.finish(row));

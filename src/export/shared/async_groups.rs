@@ -41,7 +41,7 @@ impl AsyncGroups {
             let is_chosen = |&slice: &u32| {
                 chosen.has_all_slices_of(track) || chosen.has_slice(track, slice as usize)
             };
-            let begin = |slice: u32| EventId(slices.begins.at(slice as usize));
+            let begin = |slice: u32| slices.begin(slice as usize);
             let all = all.filter(|&slice| has_own_name(trace, begin(slice)));
             order.extend(
                 all.filter(is_chosen)
@@ -72,7 +72,7 @@ impl AsyncGroups {
         track: TrackId,
         slice: SliceId,
     ) -> Option<StringId> {
-        let begin = EventId(trace.slices.begins.at(slice.0 as usize));
+        let begin = trace.slices.begin(slice.0 as usize);
         let is_written = !has_own_name(trace, begin) || self.otherwise_named.contains(&slice);
         name_of(trace, track).filter(|_| is_written)
     }

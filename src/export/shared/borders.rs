@@ -16,7 +16,7 @@ use crate::base::Maybe;
 use crate::event::{NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED};
 use crate::query::seen::open_to_thread_end;
 use crate::query::selection::Chosen;
-use crate::trace::{EventId, RunId, SliceId, SourceId, StateId, Trace};
+use crate::trace::{RunId, SliceId, SourceId, StateId, Trace};
 
 /// The borders of a selection of a trace.
 #[derive(Clone, Debug)]
@@ -219,7 +219,7 @@ fn last_moments(trace: &Trace) -> Vec<i64> {
         let mut last = row.slices.clone().rev().take(2);
         let ended = last.find_map(|slice| {
             let end = slices.own_end(slice as usize)?;
-            Some((EventId(slices.begins.at(slice as usize)), end))
+            Some((slices.begin(slice as usize), end))
         });
         if let Some((begin, end)) = ended
             && let Some(file) = trace.source_of(begin.0, |source| &source.events)

@@ -53,7 +53,7 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids, met: &mut Fx
         let rows = slices.rows_of(track).iter();
         for slice in rows.flat_map(|row| slices.overlapping(row, span)) {
             if chosen.has_slice(TrackId(number as u32), slice as usize) {
-                meet(EventId(slices.begins.at(slice as usize)), process);
+                meet(slices.begin(slice as usize), process);
                 let ends_inside = slices.open_end(slice as usize) < span.end.0;
                 let finish = slices.finish(slice as usize).filter(|_| ends_inside);
                 finish.into_iter().for_each(|event| meet(event, process));

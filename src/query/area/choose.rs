@@ -3,9 +3,7 @@
 use super::{Area, Lane, Lanes};
 use crate::query::on_cpus::StandIns;
 use crate::trace::counters::CounterScope;
-use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, TrackId, TrackKind,
-};
+use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 use rustc_hash::FxHashSet;
 
 /// The threads whose asynchronous slices an area contains, whatever their track.
@@ -36,7 +34,7 @@ impl AsyncsOf {
 
     /// Returns whether one of the threads began a slice.
     pub(crate) fn has(&self, trace: &Trace, slice: u32) -> bool {
-        let begin = EventId(trace.slices.begins.at(slice as usize));
+        let begin = trace.slices.begin(slice as usize);
         let thread = trace.events.thread(begin);
         thread.is_some_and(|thread| self.0.contains(&thread))
     }
