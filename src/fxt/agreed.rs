@@ -30,8 +30,13 @@ pub(crate) const LONGEST: &str = "lasts_at_most_ns";
 /// The argument of a wakeup by an interrupt, and of an event on a CPU's thread: the thread that ran there then.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 
+/// The argument of an instant, and in JSON of a state: the number of the CPU on which its event was recorded.
+pub(crate) const ON_CPU: &str = "on_cpu";
+
 /// The argument of an asynchronous event that a thread of another process recorded: that thread.
 pub(crate) const RECORDED_BY: &str = "recorded_by";
+/// The argument with the process of that thread: threads of two processes may have one koid.
+pub(crate) const RECORDED_BY_PROCESS: &str = "recorded_by_process";
 
 /// The names of the arguments of kernel objects that describe a life.
 pub(crate) const LIFE_ARGUMENTS: [&str; 12] = [

@@ -12,8 +12,7 @@ use crate::event::KindId;
 use crate::trace::counters::CounterScope;
 use crate::trace::logs::Log;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, ProcessId, State, ThreadId, ThreadState, Trace, Track, TrackId,
-    TrackKind,
+    CounterTrackId, CpuId, EventId, ProcessId, ThreadId, Trace, Track, TrackId, TrackKind,
 };
 
 /// The exported part of a trace. The default is empty: use [`Selection::all`].
@@ -320,13 +319,6 @@ impl<'a> Chosen<'a> {
     #[must_use]
     pub(crate) fn has_states_of(&self, id: ThreadId) -> bool {
         self.has_thread(id) && (!self.on_cpus.is_limit() || self.on_cpus.has_run_in(id, self.span))
-    }
-
-    /// Returns whether a state of a thread whose states are chosen is one of them: not if the thread ran on another CPU.
-    #[must_use]
-    pub(crate) fn has_state(&self, state: &State) -> bool {
-        state.state != ThreadState::Running
-            || state.cpu.is_none_or(|cpu| self.has_runs_of(CpuId(cpu)))
     }
 
     /// Returns whether a track is chosen, or a part of it.

@@ -331,3 +331,29 @@ fn a_child_in_a_pid_namespace_is_the_one_that_strace_knows() {
     assert_eq!(tree, expected);
     assert!(!stdout(&["table", "flows", &file]).is_empty());
 }
+
+/// strace leaves out the pid while it traces one process: that which it says it attached to.
+#[test]
+fn calls_before_the_first_pid_are_of_the_process_that_was_attached_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "strace: Process 500 attached\n\
+        1.000000 openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY) = 3 <0.000010>\n\
+        1.100000 clone(child_stack=NULL, flags=SIGCHLDstrace: Process 501 attached\n\
+        ) = 501 <0.000100>\n\
+        [pid   501] 1.200000 exit_group(4) = ?\n\
+        [pid   500] 1.210000 getpid() = 500 <0.000010>\n\
+        [pid   501] 1.300000 +++ exited with 4 +++\n\
+        1.400000 +++ exited with 6 +++\n";
+    let path = folder.path().join("attached.strace");
+    std::fs::write(&path, text).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let processes = rows(&["table", "processes", &file]);
+    let cells =
+        |row: &Row| ["pid", "parent_id", "exit_status", "opens"].map(|name| row[name].clone());
+    let found: Vec<_> = processes.iter().map(cells).collect();
+    assert_eq!(found, [["500", "\\N", "6", "1"], ["501", "0", "4", "0"]]);
+    let calls = rows(&["stats", "--of", "calls", "--process", "500", &file]);
+    let mut names: Vec<&str> = calls.iter().map(|row| row["name"].as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["clone", "getpid", "openat"]);
+}

@@ -173,6 +173,65 @@ fn what_is_on_the_track_of_a_cpu_is_of_that_cpu_in_an_export_too() {
     }
 }
 
+/// The first switch takes a thread off that was not seen before; one thread is woken, runs and sleeps at one time; one goes
+/// to another CPU.
+const SWITCHES: &str = "# tracer: nop\n#\n\
+ <idle>-0 [000] d..2. 1.000100: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=b next_pid=20 next_prio=120\n\
+      b-20 [000] d..2. 1.000200: sched_switch: prev_comm=b prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+      a-10 [000] d..2. 1.000300: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=R ==> next_comm=b next_pid=20 next_prio=120\n\
+      b-20 [000] d..2. 1.000700: sched_switch: prev_comm=b prev_pid=20 prev_prio=120 prev_state=S ==> next_comm=a next_pid=10 next_prio=120\n\
+      a-10 [000] d..2. 1.000900: sched_switch: prev_comm=a prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n\
+ <idle>-0 [001] dN.4. 1.001010: sched_wakeup: comm=c pid=29 prio=120 target_cpu=001\n\
+ <idle>-0 [001] d..2. 1.001010: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=c next_pid=29 next_prio=120\n\
+      c-29 [001] d..2. 1.001010: sched_switch: prev_comm=c prev_pid=29 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120\n\
+ <idle>-0 [001] dN.4. 1.004000: sched_wakeup: comm=c pid=29 prio=120 target_cpu=000\n\
+ <idle>-0 [000] d..2. 1.004050: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=c next_pid=29 next_prio=120\n\
+      c-29 [000] d..2. 1.004060: sched_switch: prev_comm=c prev_pid=29 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
+
+#[test]
+fn states_survive_chrome_json_and_fxt_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("switches.ftrace");
+    std::fs::write(&path, SWITCHES).unwrap();
+    let text = path.to_string_lossy().into_owned();
+    let names = [
+        "ts",
+        "dur",
+        "state",
+        "tid",
+        "waker_tid",
+        "cpu",
+        "woken_in",
+        "spans_loss",
+    ];
+    for source in [
+        text.clone(),
+        sample_of("sample-traces/sched-irq-syscalls.dat"),
+    ] {
+        let expected = columns("states", &source, &names);
+        assert!(expected.len() >= 12);
+        let json = exported(folder.path(), &source, "states.json", &[]);
+        assert_eq!(columns("states", &json, &names), expected);
+        let fxt = exported(folder.path(), &json, "states.fxt", &[]);
+        assert_eq!(columns("states", &fxt, &names), expected);
+    }
+    // A CPU has the states that began there, in both formats.
+    let of_cpu = |out: &str| exported(folder.path(), &text, out, &["--cpu", "1"]);
+    let expected = [
+        ["1001010000", "0", "runnable"],
+        ["1001010000", "0", "running"],
+        ["1001010000", "2990000", "sleeping"],
+    ];
+    for out in ["cpu.fxt", "cpu.json"] {
+        let mut found = columns("states", &of_cpu(out), &names[..3]);
+        let mut expected: Vec<Vec<String>> = (expected.iter())
+            .map(|row| row.map(str::to_owned).to_vec())
+            .collect();
+        (found.sort(), expected.sort());
+        assert_eq!(found, expected, "{out}");
+    }
+}
+
 /// Interrupts of a CPU on which no thread was seen to run.
 const INTERRUPTS_ALONE: &str = "# tracer: nop\n#\n\
    a-10  [003] d.h1. 100.000000: irq_handler_entry: irq=11 name=ata\n\

@@ -221,6 +221,52 @@ fn a_part_alone_stays_in_its_process() {
     }
 }
 
+/// Threads of three processes have the number 1; two of them work for an operation of the third.
+const EQUAL_NUMBERS: &str = r#"[
+{"ph":"M","name":"thread_name","pid":10,"tid":1,"args":{"name":"A1"}},
+{"ph":"M","name":"thread_name","pid":20,"tid":1,"args":{"name":"B1"}},
+{"ph":"M","name":"thread_name","pid":30,"tid":1,"args":{"name":"C1"}},
+{"ph":"X","name":"w","cat":"c","pid":10,"tid":1,"ts":1,"dur":50},
+{"ph":"X","name":"w","cat":"c","pid":20,"tid":1,"ts":1,"dur":50},
+{"ph":"X","name":"w","cat":"c","pid":30,"tid":1,"ts":1,"dur":50},
+{"ph":"b","name":"rpc","cat":"ipc","id":"0x5","pid":30,"tid":1,"ts":10},
+{"ph":"b","name":"handle","cat":"ipc","id":"0x5","pid":20,"tid":1,"ts":12},
+{"ph":"n","name":"got","cat":"ipc","id":"0x5","pid":10,"tid":1,"ts":14},
+{"ph":"e","name":"handle","cat":"ipc","id":"0x5","pid":20,"tid":1,"ts":20},
+{"ph":"e","name":"rpc","cat":"ipc","id":"0x5","pid":30,"tid":1,"ts":22},
+{"ph":"C","name":"q","pid":30,"tid":1,"ts":23,"args":{"a":1}}]"#;
+
+#[test]
+fn who_recorded_a_part_is_known_where_numbers_of_threads_are_equal() {
+    let files = Files::new(&[("a.json", EQUAL_NUMBERS)]);
+    let stats = |file: &str, options: &[&str]| {
+        let text = files.text(&[&["stats", file, "--format", "json"], options].concat());
+        let rows: Vec<Value> = serde_json::from_str(&text).unwrap();
+        let cells = |row: &Value| {
+            [
+                row["group"].clone(),
+                row["count"].clone(),
+                row["sum"].clone(),
+            ]
+        };
+        rows.iter().map(cells).collect::<Vec<_>>()
+    };
+    let by_thread = stats("a.json", &["--by", "thread"]);
+    assert_eq!(by_thread.len(), 5);
+    for (from, to) in [
+        ("a.json", "a.fxt"),
+        ("a.json", "b.json"),
+        ("a.fxt", "c.json"),
+    ] {
+        let _written = files.text(&["export", from, "-o", to]);
+        assert_eq!(stats(to, &["--by", "thread"]), by_thread, "{to}");
+        let of_20 = ["--process", "20"];
+        assert_eq!(stats(to, &of_20), stats("a.json", &of_20), "{to}");
+        // No counter or instant makes a thread of its own.
+        assert_eq!(files.table(&["threads", to]).len(), 3, "{to}");
+    }
+}
+
 #[test]
 fn tracks_and_arrows_keep_their_names_in_chrome_json() {
     let files = Files::new(&[]);

@@ -10,6 +10,7 @@ mod against_trace_cmd;
 mod analysis;
 mod area;
 mod borders;
+mod build_chains;
 mod build_logs;
 mod changed_files;
 mod chrome_json;

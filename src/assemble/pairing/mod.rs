@@ -292,7 +292,7 @@ pub(crate) fn pair_slices(
             (
                 "slices_over_losses",
                 leftovers.over_losses,
-                "slices during which events of their CPU were lost: the recorded end may belong to a later \
+                "slices during which events or switches of their CPU are missing: the recorded end may belong to a later \
                  slice, so their durations are not known",
             ),
             (

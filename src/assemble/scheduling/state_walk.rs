@@ -145,10 +145,6 @@ struct Walk<'a> {
     woken_while_up: Option<Change>,
 }
 
-/// Longest time in ns from a waking to the switch of a thread that leaves meanwhile: it is off the run queue, but still on
-/// its CPU. (On a machine without load 0.1 to 5 us; more if the CPU is virtual and stands still.)
-const LONGEST_LEAVING: i64 = 1_000_000;
-
 /// Longest time in ns from a `sched_waking` to its `sched_wakeup`, where events are missing that could show another pair. (On a
 /// machine without load 1 to 50 us, longer if the other CPU must be woken first.)
 const LONGEST_WAKING: i64 = 1_000_000;
@@ -417,10 +413,10 @@ impl Walk<'_> {
         if self.facts.breaks.leave_out(self.thread) {
             return;
         }
-        let asleep = self.made.rows.last().filter(|now| {
-            let leaving = now.start - waking.time;
-            now.state.is_asleep() && (0..=LONGEST_LEAVING).contains(&leaving)
-        });
+        // However long it took to leave: every sleep has a waking, and no later one was recorded. (On a machine without load
+        // it takes 0.1 to 5 us; milliseconds if the CPU is virtual and stands still.)
+        let asleep = self.made.rows.last();
+        let asleep = asleep.filter(|now| now.state.is_asleep() && now.start >= waking.time);
         let Some(asleep) = asleep.filter(|_| !self.facts.are_lost(waking.time, time)) else {
             return;
         };

@@ -330,6 +330,20 @@ impl EventColumns {
         self.push(time, place, kind, thread)
     }
 
+    /// Sets the CPUs of some events, pairs of an event's index and its CPU. No event may have one yet.
+    pub(crate) fn set_cpus(&mut self, known: &[(u32, u16)]) {
+        if known.is_empty() {
+            return;
+        }
+        self.cpus
+            .extend(std::iter::repeat_n(Maybe::NONE, self.len()));
+        for &(event, cpu) in known {
+            if let Some(own) = self.cpus.get_mut(event as usize) {
+                *own = Maybe::new(cpu);
+            }
+        }
+    }
+
     /// Returns the CPU of event `index`, if the lane has a CPU per event and it is known.
     #[inline]
     #[must_use]

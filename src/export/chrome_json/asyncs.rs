@@ -25,12 +25,16 @@ use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::{EndCut, Part};
 use crate::export::shared::numbers::{AsyncId, AsyncNumbers};
 use crate::trace::slices::SliceLabel;
-use crate::trace::{EventId, ProcessId, SliceId, ThreadId, TrackId, TrackKind};
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, TrackId, TrackKind};
 
 /// The state of writing asynchronous events.
 #[derive(Default)]
 pub(super) struct Operations {
     numbers: AsyncNumbers,
+    /// Ids for slices and instants that have none.
+    ids: AsyncIds,
+    /// The id of the instants of a track that have none.
+    of_instants: FxHashMap<TrackId, u64>,
     groups: AsyncGroups,
     /// The categories of the outermost slices with an id, for their instants.
     categories_of_ids: FxHashMap<AsyncId, Vec<StringId>>,
@@ -65,7 +69,7 @@ impl JsonEvents<'_> {
     pub(super) fn async_slices(&mut self) -> Result<u64, ExportError> {
         let (trace, reader) = (self.trace, self.loaded.reader.as_ref());
         let own_id = |id: EventId| async_id(reader, trace.events.get(id).into());
-        let async_ids = AsyncIds::new(trace, self.chosen, &own_id);
+        self.operations.ids = AsyncIds::new(trace, self.chosen, &own_id);
         self.operations.groups = AsyncGroups::new(trace, self.chosen);
         let operations = self.all_operations();
         let mut ids = vec![0; operations.len()];
@@ -78,7 +82,8 @@ impl JsonEvents<'_> {
             if mark.is_end {
                 self.async_end(operation, *id)?;
             } else {
-                *id = self.async_begin(operation, async_ids.of_slice(operation.slice))?;
+                let chosen_id = self.operations.ids.of_slice(operation.slice);
+                *id = self.async_begin(operation, chosen_id)?;
                 count += 1;
             }
         }
@@ -210,20 +215,23 @@ impl JsonEvents<'_> {
         self.event(&head, When::at(time), &id_text(process, number), Some(args))
     }
 
-    /// Writes an instant of an asynchronous track of a process; returns false, and writes nothing, if it has no id.
+    /// Writes an instant of an asynchronous track of a process.
     pub(super) fn async_instant(
         &mut self,
         process: Option<ProcessId>,
         track: TrackId,
         id: EventId,
-    ) -> Result<bool, ExportError> {
+    ) -> Result<(), ExportError> {
         let trace = self.trace;
         let event = trace.events.get(id);
         let fields = self.fields(id);
-        let Some(number) = async_id_in(&fields) else {
-            return Ok(false);
-        };
-        let number = self.async_id(id, number);
+        // Instants without an id share one, so that viewers show them in one row.
+        let of_track = *self.operations.of_instants.entry(track).or_insert_with(|| {
+            let own = trace.tracks.get(track.0 as usize);
+            let first = own.and_then(|own| trace.instants.of(&own.instants).next());
+            first.map_or(0, |first| self.operations.ids.of_instant(EventId(first)))
+        });
+        let number = self.async_id(id, async_id_in(&fields).unwrap_or(of_track));
         let kind = trace.kinds.get(event.row.kind.index());
         let (own, name) = kind.map_or_else(Default::default, |kind| (kind.category, kind.name));
         let around = self.operations.categories_of_ids.get(&number);
@@ -238,6 +246,7 @@ impl JsonEvents<'_> {
         self.add_recorder(owner, id, &mut args);
         let group = self.operations.groups.of_instant(trace, track, id);
         self.add_group(group, &mut args);
+        self.add_cpu(event.cpu.map(CpuId), &mut args);
         let head = Head {
             phase: "n",
             category: &exact(trace, category),
@@ -245,8 +254,7 @@ impl JsonEvents<'_> {
             owner,
         };
         let id = id_text(process, self.operations.numbers.of(number));
-        self.event(&head, When::at(event.row.time.0), &id, Some(args))?;
-        Ok(true)
+        self.event(&head, When::at(event.row.time.0), &id, Some(args))
     }
 
     fn process_of(&self, track: TrackId) -> Option<ProcessId> {

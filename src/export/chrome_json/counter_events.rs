@@ -119,9 +119,7 @@ impl JsonEvents<'_> {
                 CounterScope::Global => Koids::MACHINE,
                 CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
                 CounterScope::Thread(thread) => self.koids.thread(thread),
-                CounterScope::Process(process) => {
-                    ThreadKoids::of_process(self.koids.process(process))
-                }
+                CounterScope::Process(process) => self.koids.on_process(process),
             };
             let first = counters.events.get(track.samples.start as usize);
             let first = first.copied().map(EventId);

@@ -34,6 +34,8 @@ pub(super) enum StandsFor {
     Cpu(u32),
     /// The runs of a CPU.
     Runs,
+    /// Nobody: what belongs to the whole machine.
+    Machine,
     /// The thread of the same process with this koid: some of its events are on this extra thread.
     Thread(u64),
 }

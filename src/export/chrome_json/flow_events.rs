@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::flow_labels::FlowLabel;
 use super::values::{exact, or};
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
+use crate::export::Chosen;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::fxt::agreed::{REALLY_IN, REALLY_IN_FROM};
 use crate::trace::{SliceId, Trace, TrackKind};
@@ -23,8 +24,13 @@ pub(super) struct FlowEvent<'a> {
 }
 
 impl<'a> FlowEvent<'a> {
-    /// Returns the event for a mark whose flow has `label`.
-    pub(super) fn new(trace: &'a Trace, mark: &FlowMark, label: FlowLabel) -> FlowEvent<'a> {
+    /// Returns the event for a mark whose flow has `label`. `next` is the slice that [`next_slice`] returns.
+    pub(super) fn new(
+        trace: &'a Trace,
+        mark: &FlowMark,
+        label: FlowLabel,
+        next: Option<SliceId>,
+    ) -> FlowEvent<'a> {
         let row = trace.events.get(mark.event).row;
         let mut args = Map::new();
         if mark.is_moved {
@@ -40,19 +46,9 @@ impl<'a> FlowEvent<'a> {
         if mark.kind != FlowKind::implied(name) {
             args.insert(FLOW_KIND.to_owned(), json!(mark.kind.word()));
         }
-        // Without `bp` an end belongs to the next slice. That of a moved end is not written.
-        let is_next = |slice: SliceId| {
-            let own = trace.slices.get(slice);
-            let around = own.parent.map(|around| trace.slices.get(around).start);
-            let is_outermost = around.is_none_or(|around| around < own.start);
-            let track = trace.slices.row_of(slice).track;
-            let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
-            let is_of_thread = mark.thread.map(TrackKind::Thread) == kind;
-            !mark.is_moved && own.start.0 >= mark.time && is_outermost && is_of_thread
-        };
-        let bound = match (mark.sort, mark.really_in) {
-            (FlowStepSort::End, Some(ReallyIn::Slice(slice))) if is_next(slice) => "",
-            (_, really_in) => {
+        let bound = match (next, mark.really_in) {
+            (Some(_), _) => "",
+            (None, really_in) => {
                 if let Some(really_in) = really_in {
                     args.insert(REALLY_IN.to_owned(), really_in_json(trace, really_in));
                     if let ReallyIn::Slice(slice) = really_in {
@@ -76,6 +72,23 @@ impl<'a> FlowEvent<'a> {
             args,
         }
     }
+}
+
+/// Returns the slice to which a mark belongs, if readers find it as the next slice: an end without `bp` belongs to it.
+/// That of a moved end is not written, nor is one that begins after the range.
+pub(super) fn next_slice(trace: &Trace, chosen: &Chosen<'_>, mark: &FlowMark) -> Option<SliceId> {
+    let (FlowStepSort::End, Some(ReallyIn::Slice(slice))) = (mark.sort, mark.really_in) else {
+        return None;
+    };
+    let own = trace.slices.get(slice);
+    let around = own.parent.map(|around| trace.slices.get(around).start);
+    let is_outermost = around.is_none_or(|around| around < own.start);
+    let track = trace.slices.row_of(slice).track;
+    let kind = trace.tracks.get(track.0 as usize).map(|track| track.kind);
+    let is_of_thread = mark.thread.map(TrackKind::Thread) == kind;
+    let is_written = own.start < chosen.span.end && chosen.has_slice(track, slice.0 as usize);
+    let is_next = !mark.is_moved && own.start.0 >= mark.time && is_outermost;
+    (is_next && is_of_thread && is_written).then_some(slice)
 }
 
 /// Returns the name of the slice to which a mark belongs; null if it belongs to none.

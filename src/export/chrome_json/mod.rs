@@ -30,6 +30,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, merge};
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
+use super::shared::event_cpus::EventCpus;
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
@@ -43,15 +44,18 @@ use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
+use crate::fxt::agreed::ON_CPU;
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
+use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{
-    CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
+    CounterTrackId, CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId,
+    TrackKind,
 };
 use asyncs::Operations;
 use event_parts::{Head, Name, OwnNumber, StandsFor, When};
-use flow_events::FlowEvent;
+use flow_events::{FlowEvent, next_slice};
 use flow_labels::flow_labels;
 use values::{exact, json_args, json_object, scope_letter};
 
@@ -90,6 +94,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         out,
         job,
         count: 0,
+        cpus: EventCpus::new(trace, loaded.reader.as_ref()),
         operations: Operations::default(),
         moved: FxHashMap::default(),
         extra_threads: 0,
@@ -136,6 +141,7 @@ struct JsonEvents<'a> {
     out: &'a mut dyn Write,
     job: &'a Job,
     count: u64,
+    cpus: EventCpus<'a>,
     operations: Operations,
     /// Slices that are not on their track's own thread, each with the koid of its thread.
     moved: FxHashMap<SliceId, u64>,
@@ -246,6 +252,17 @@ impl<'a> JsonEvents<'a> {
                 self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
             }
         }
+        if self.has_machine() {
+            for what in ["process_name", "thread_name"] {
+                self.name(&Name {
+                    what,
+                    owner: Koids::MACHINE,
+                    name: "machine",
+                    own: None,
+                    stands_for: Some(StandsFor::Machine),
+                })?;
+            }
+        }
         let lossy: FxHashSet<CpuId> = losses_of_cpus(trace, self.chosen).collect();
         for id in (0..trace.cpus.len() as u32).map(CpuId) {
             if self.chosen.has_runs_of(id) || lossy.contains(&id) {
@@ -272,6 +289,17 @@ impl<'a> JsonEvents<'a> {
         Ok(())
     }
 
+    /// Returns whether something is written that belongs to the whole machine.
+    fn has_machine(&self) -> bool {
+        let trace = self.trace;
+        let mut tracks = trace.tracks.iter().zip((0..).map(TrackId));
+        let mut counters = (trace.counters.tracks.iter()).zip((0..).map(CounterTrackId));
+        tracks.any(|(track, id)| track.kind == TrackKind::Nobody && self.chosen.has_track(id))
+            || counters.any(|(track, id)| {
+                track.scope == CounterScope::Global && self.chosen.has_counter(id)
+            })
+    }
+
     /// Writes the name of a process or thread, and its own number if a stand-in replaces the koid.
     fn name(&mut self, of: &Name<'_>) -> Result<(), ExportError> {
         let own = (of.own.as_ref()).filter(|own| self.numbers.is_other(own.koid));
@@ -296,6 +324,7 @@ impl<'a> JsonEvents<'a> {
             let word = match stands_for {
                 StandsFor::Cpu(_) => json!("cpu"),
                 StandsFor::Runs => json!("runs"),
+                StandsFor::Machine => json!("machine"),
                 StandsFor::Thread(koid) => json!(self.numbers.of(koid)),
             };
             args.insert("stands_for".to_owned(), word);
@@ -423,6 +452,14 @@ impl<'a> JsonEvents<'a> {
         }
     }
 
+    /// Adds the CPU of an event, if it is known.
+    fn add_cpu(&self, cpu: Option<CpuId>, args: &mut Map<String, Json>) {
+        if let Some(cpu) = cpu {
+            args.entry(ON_CPU)
+                .or_insert_with(|| json!(self.cpu_number(cpu.0)));
+        }
+    }
+
     /// Returns the share of a slice's measured duration that belongs to a part of the slice, in ns.
     fn measured_part(&self, id: SliceId, part: &Part) -> i64 {
         let (slices, row) = (&self.trace.slices, id.0 as usize);
@@ -461,10 +498,9 @@ impl<'a> JsonEvents<'a> {
                 if !self.chosen.span.contains(event.row.time) || !is_chosen {
                     continue;
                 }
-                if let TrackKind::Async(process) = track.kind
-                    && self.async_instant(process, TrackId(number as u32), id)?
-                {
-                    count += 1;
+                count += 1;
+                if let TrackKind::Async(process) = track.kind {
+                    self.async_instant(process, TrackId(number as u32), id)?;
                     continue;
                 }
                 let kind = trace.kinds.get(event.row.kind.index());
@@ -480,8 +516,8 @@ impl<'a> JsonEvents<'a> {
                 };
                 let mut args = json_args(fields);
                 self.add_interrupted(track.kind, id, &mut args);
+                self.add_cpu(event.cpu.map(CpuId), &mut args);
                 self.event(&head, When::at(event.row.time.0), &more, Some(args))?;
-                count += 1;
             }
         }
         Ok(count)
@@ -492,12 +528,13 @@ impl<'a> JsonEvents<'a> {
         let labels = flow_labels(self.trace, &marks);
         for mark in &marks {
             let label = labels.get(mark.flow as usize).copied().unwrap_or_default();
-            let event = FlowEvent::new(self.trace, mark, label);
+            let next = next_slice(self.trace, self.chosen, mark);
+            let event = FlowEvent::new(self.trace, mark, label, next);
             let head = Head {
                 phase: event.phase,
                 category: &event.category,
                 name: &event.name,
-                owner: self.flow_owner(mark),
+                owner: self.flow_owner(mark, next),
             };
             let at = When::at(event.time_ns);
             self.event(&head, at, &event.more, Some(event.args))?;
@@ -505,15 +542,17 @@ impl<'a> JsonEvents<'a> {
         Ok(marks.len() as u64)
     }
 
-    /// The process and thread of the slice to which a mark belongs.
-    fn flow_owner(&self, mark: &FlowMark) -> ThreadKoids {
+    /// The process and thread of the slice to which a mark belongs: of `next`, or of the one around it.
+    fn flow_owner(&self, mark: &FlowMark, next: Option<SliceId>) -> ThreadKoids {
         let owner = self.koids.thread(mark.thread);
         if self.moved.is_empty() {
             return owner;
         }
-        let slice = self
-            .trace
-            .innermost_slice(mark.thread, Timestamp(mark.time));
+        let around = || {
+            self.trace
+                .innermost_slice(mark.thread, Timestamp(mark.time))
+        };
+        let slice = next.or_else(around);
         let moved = slice.and_then(|slice| self.moved.get(&slice));
         owner.with_thread(moved.copied().unwrap_or(owner.thread))
     }

@@ -8,9 +8,10 @@ use super::{JsonEvents, RUNS_OFFSET, add_cuts, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
+use crate::export::shared::event_cpus::is_on_chosen_cpu;
 use crate::export::shared::numbers::exact_number;
 use crate::query::waker::{Waker, waker_of};
-use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
+use crate::trace::{CpuId, RunId, State, StateId, ThreadId, ThreadState};
 
 /// The numbers of events that were written.
 #[derive(Default)]
@@ -74,7 +75,7 @@ impl JsonEvents<'_> {
             self.name_extra(own, thread, &name)?;
             for row in trace.states.overlapping(range, self.chosen.span) {
                 let state = trace.states.get(StateId(row));
-                if !self.chosen.has_state(&state) {
+                if !is_on_chosen_cpu(trace, self.chosen, &self.cpus, &state) {
                     continue;
                 }
                 let waker = waker_of(trace, &state);
@@ -149,6 +150,8 @@ impl JsonEvents<'_> {
         }
         if let Some(cpu) = state.cpu {
             args.insert("cpu".to_owned(), json!(self.cpu_number(cpu)));
+        } else {
+            self.add_cpu(self.cpu_of_begin(state), &mut args);
         }
         let part = self.borders.of_state(trace, state.id);
         add_cuts(&part, &mut args);
@@ -159,6 +162,17 @@ impl JsonEvents<'_> {
             owner: own.with_thread(thread),
         };
         self.event(&head, when(&part), "", Some(args))
+    }
+
+    /// Returns the CPU of the switch or wakeup that began a state, unless a run of the thread ended there then.
+    fn cpu_of_begin(&self, state: &State) -> Option<CpuId> {
+        let states = &self.trace.states;
+        let before = state.id.0.checked_sub(1).map(StateId);
+        let before = before.filter(|before| states.of(state.thread).contains(&before.0));
+        let before = before.map(|before| states.get(before));
+        let ran = before.is_some_and(|before| before.state == ThreadState::Running);
+        let event = state.event.filter(|_| state.notes.is_woken() || !ran)?;
+        self.cpus.cpu(event)
     }
 
     /// Writes the wakeup that started a state. If an interrupt woke the thread, `waker_tid` is left out: it would be

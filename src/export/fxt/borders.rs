@@ -7,10 +7,10 @@ use super::forms::Form;
 use super::item::{Item, ItemTime, LAST_ORDER, SliceAt, What, order_of, order_of_whole};
 use super::items::{Items, known_event};
 use super::losses;
-use super::scheduling_items::leads_to_chosen_cpu;
 use super::switches::event_behind;
 use crate::base::{Maybe, Timestamp};
 use crate::event::Role;
+use crate::export::shared::event_cpus::leads_to_chosen_cpu;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, RunId, StateId, ThreadId, ThreadState, Trace, TrackId,

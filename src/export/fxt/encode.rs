@@ -3,7 +3,6 @@
 use rustc_hash::FxHashMap;
 
 use super::args::{self, CutText, FieldNames, Fitted};
-use super::event_cpus::EventCpus;
 use super::item::{Item, What};
 use super::lone_states::{LoneStates, TrueEnds};
 use super::providers::Providers;
@@ -19,11 +18,14 @@ use crate::export::shared::async_groups::AsyncGroups;
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
+use crate::export::shared::event_cpus::EventCpus;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::interrupted;
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
-use crate::fxt::agreed::{INTERRUPTED, REALLY_IN, REALLY_IN_FROM, RECORDED_BY};
+use crate::fxt::agreed::{
+    INTERRUPTED, REALLY_IN, REALLY_IN_FROM, RECORDED_BY, RECORDED_BY_PROCESS,
+};
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
 
@@ -394,17 +396,23 @@ impl<'a, 't> Encoder<'a, 't> {
         Some(Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
     }
 
-    /// Returns an argument with the thread that recorded an asynchronous event, if it is written on another thread.
-    pub(super) fn recorded_by_arg(
+    /// Returns arguments with the thread that recorded an asynchronous event, and its process, if the event is written on
+    /// another thread.
+    pub(super) fn recorded_by_args(
         &self,
         written_on: ThreadKoids,
         event: EventId,
-    ) -> Option<Arg<'static>> {
+    ) -> impl Iterator<Item = Arg<'static>> {
         let thread = self.events.thread(event);
-        let thread = thread.filter(|&thread| thread != ThreadId::IDLE)?;
-        let koids = self.source.koids.thread(thread);
-        let is_other = koids.thread != written_on.thread;
-        is_other.then(|| Arg::new(RECORDED_BY, ArgValue::Koid(koids.thread)))
+        let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
+        let koids = thread.map(|thread| self.source.koids.thread(thread));
+        let other = koids.filter(|&koids| koids != written_on).into_iter();
+        other.flat_map(|koids| {
+            [
+                Arg::new(RECORDED_BY, ArgValue::Koid(koids.thread)),
+                Arg::new(RECORDED_BY_PROCESS, ArgValue::Koid(koids.process)),
+            ]
+        })
     }
 
     /// Returns the thread on which an event of an asynchronous track is written.

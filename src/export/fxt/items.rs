@@ -6,7 +6,6 @@
 
 use rayon::prelude::*;
 
-use super::event_cpus::EventCpus;
 use super::forms::{BeginsAround, Form, form_of};
 use super::item::{Item, ItemTime, What, Window, order_of};
 use super::lanes::{Lane, Place, Rows, Stretch};
@@ -16,6 +15,7 @@ use super::objects::Objects;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::export::shared::borders::Borders;
+use crate::export::shared::event_cpus::EventCpus;
 use crate::export::shared::flow_marks::FlowMark;
 use crate::query::selection::Chosen;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, Trace, TrackId};

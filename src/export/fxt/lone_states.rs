@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
-use crate::trace::{EventId, StateId, ThreadId, ThreadState, Trace};
+use crate::trace::{CpuId, EventId, StateId, ThreadId, ThreadState, Trace};
 
 /// A state without a run before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +37,7 @@ impl LoneStates {
     pub fn new(trace: &Trace, span: TimeSpan) -> LoneStates {
         let states = &trace.states;
         let kinds = trace.kinds.iter();
-        let is_switch: Vec<bool> = kinds.map(|kind| kind.role == Role::Switch).collect();
+        let roles: Vec<Role> = kinds.map(|kind| kind.role).collect();
         let of_thread = |(thread, range): (usize, &std::ops::Range<u32>)| {
             let events = trace.events.cursor();
             let mut found = Vec::new();
@@ -62,19 +62,23 @@ impl LoneStates {
             behind.sort_unstable();
             for index in near {
                 let row = index as usize;
-                let is_left =
-                    states.states[row] != ThreadState::Running && states.partners[row].is_none();
+                let is_left = states.states[row] != ThreadState::Running
+                    && states.partners[row].is_none()
+                    && !states.notes[row].is_woken();
                 let is_lone = is_left && behind.binary_search(&index).is_err();
                 let Some(event) = states.events[row].get().filter(|_| is_lone) else {
                     continue;
                 };
-                let kind = events.kind(EventId(event));
-                if is_switch.get(kind.index()).copied().unwrap_or(false) {
-                    found.push(LoneState {
-                        event,
-                        state: index,
-                    });
-                }
+                let begun_by = match roles.get(events.kind(EventId(event)).index()) {
+                    Some(Role::Switch) => event,
+                    // A state that its file states whole has an event of its own.
+                    Some(Role::Consumed) => run_at(trace, EventId(event)).unwrap_or(event),
+                    _ => continue,
+                };
+                found.push(LoneState {
+                    event: begun_by,
+                    state: index,
+                });
             }
             found
         };
@@ -123,6 +127,21 @@ impl LoneStates {
     pub fn rows(&self) -> &[LoneState] {
         &self.rows
     }
+}
+
+/// Returns the event of the run that begins on the CPU and at the time of an event.
+fn run_at(trace: &Trace, event: EventId) -> Option<u32> {
+    let event = trace.events.get(event);
+    let (cpu, time) = (CpuId(event.cpu?), event.row.time.0);
+    let runs = trace.runs.on(cpu);
+    let own = trace
+        .runs
+        .starts
+        .get(runs.start as usize..runs.end as usize)?;
+    let at = own.partition_point(|&start| start < time);
+    let run = runs.start as usize + at;
+    own.get(at).filter(|&&start| start == time)?;
+    trace.runs.events.get(run)?.get()
 }
 
 /// The events that are switches with which a run begins.

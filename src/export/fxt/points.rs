@@ -9,6 +9,7 @@ use crate::event::{FieldRef, FieldRole, InstantScope, Role, ValueRef};
 use crate::export::shared::arguments::{
     Blob, LongText, arguments, blob_of, instant_scope, payload_of,
 };
+use crate::fxt::agreed::ON_CPU;
 use crate::trace::{CpuId, EventId, TrackKind};
 
 /// The name of the argument with the time of a record that has no time of its own.
@@ -95,7 +96,7 @@ impl Encoder<'_, '_> {
             .into_iter()
             .collect();
         more.extend(track.and_then(|track| self.interrupted_arg(track.0, id)));
-        more.extend(async_id.and_then(|_| self.recorded_by_arg(thread, id)));
+        more.extend((async_id.into_iter()).flat_map(|_| self.recorded_by_args(thread, id)));
         more.extend(self.cpu_arg(id));
         self.event(event_type, at, names, &more, last_word);
     }
@@ -180,7 +181,7 @@ impl Encoder<'_, '_> {
         let event = self.events.get(id);
         let cpu = event.cpu?;
         let number = self.source.koids.cpu_number(CpuId(cpu))?;
-        Some(Arg::new("on_cpu", ArgValue::UInt32(number.into())))
+        Some(Arg::new(ON_CPU, ArgValue::UInt32(number.into())))
     }
 
     /// Writes bytes that do not fit into an argument as a large record.

@@ -4,15 +4,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::event_cpus::EventCpus;
 use super::item::{END_ORDER, Item, ItemTime, LAST_ORDER, What, order_among, order_of};
 use super::items::{Items, known_event};
 use super::lanes::Stretch;
 use super::lone_states::{LoneState, RunBegins};
 use super::switches::event_behind;
 use crate::base::Maybe;
-use crate::export::Chosen;
-use crate::trace::{CpuId, EventId, StateId, ThreadId, Trace};
+use crate::export::shared::event_cpus::leads_to_chosen_cpu;
+use crate::trace::{CpuId, EventId, StateId, ThreadId};
 
 impl Items<'_> {
     pub(super) fn gather_runs(&self, cpu: u32, stretch: &Stretch, list: &mut Vec<Item>) {
@@ -126,26 +125,5 @@ impl Items<'_> {
     /// Returns whether a state began with a wakeup.
     fn is_wakeup(&self, index: usize) -> bool {
         self.trace.states.notes[index].is_woken()
-    }
-}
-
-/// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would seem to
-/// wait for ever. For the last runnable state, the CPU of its event decides.
-pub(super) fn leads_to_chosen_cpu(
-    trace: &Trace,
-    chosen: &Chosen<'_>,
-    cpus: &EventCpus<'_>,
-    id: StateId,
-) -> bool {
-    if !chosen.limits_cpus() {
-        return true;
-    }
-    let next = trace.states.next_of_thread(id);
-    let state = trace.states.get(id);
-    match next.and_then(|next| trace.states.get(next).cpu) {
-        Some(cpu) => chosen.has_runs_of(CpuId(cpu)),
-        None => state
-            .event
-            .is_none_or(|event| (cpus.cpu(event)).is_none_or(|cpu| chosen.has_runs_of(cpu))),
     }
 }

@@ -226,7 +226,9 @@ impl Encoder<'_, '_> {
         let (track, slice) = (TrackId(item.of), SliceId(item.row));
         let group = source.async_groups.of_slice(source.trace, track, slice);
         more.extend(self.group_arg(track, group));
-        more.extend(own_fields.and_then(|event| self.recorded_by_arg(thread, event)));
+        more.extend(
+            (own_fields.into_iter()).flat_map(|event| self.recorded_by_args(thread, event)),
+        );
         if !is_end {
             more.extend(self.kind_arg(item));
         }

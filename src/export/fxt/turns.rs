@@ -95,9 +95,8 @@ impl Items<'_> {
         let running = |run: usize| {
             let (thread, start) = (trace.runs.threads[run], trace.runs.starts[run]);
             let event = trace.runs.event(run);
-            let state = trace
-                .states
-                .running_at(ThreadId(thread), Timestamp(start), event);
+            let (thread, start) = (ThreadId(thread), Timestamp(start));
+            let state = trace.states.running_at(thread, start, event);
             state.map(|id| id.0)
         };
         let run = row as usize;

@@ -215,11 +215,14 @@ impl FlowMarks {
             let Some(marks) = of_ids.get_mut(&ids[mark.flow as usize]) else {
                 continue;
             };
-            // Readers leave out marks outside of all slices.
+            // Readers leave out marks outside of all slices. On a thread without slices of its own, they may find an
+            // asynchronous slice around them.
             let around = || written_around(trace, chosen, mark.thread, Timestamp(mark.time));
             let is_read = || {
                 let event = trace.events.get(mark.event);
-                around().is_some() || names_its_slice(reader, event.into())
+                around().is_some()
+                    || !has_own_slices(trace, chosen, mark.thread)
+                    || names_its_slice(reader, event.into())
             };
             if !mark.is_lone || is_read() {
                 marks.push(ReadFlow {
@@ -390,6 +393,15 @@ impl Owners {
         let first = self.each.first_key_value().filter(|_| self.count == 1);
         first.map(|(process, _)| *process)
     }
+}
+
+/// Returns whether a slice of a thread's own track is written.
+fn has_own_slices(trace: &Trace, chosen: &Chosen<'_>, thread: Option<ThreadId>) -> bool {
+    let track = thread.and_then(|thread| trace.track_of(TrackKind::Thread(thread)));
+    let track = track.filter(|&track| chosen.has_track(track));
+    let row = track.and_then(|track| trace.tracks.get(track.0 as usize));
+    let mut rows = row.map_or(&[][..], |row| trace.slices.rows_of(row)).iter();
+    rows.any(|row| !trace.slices.overlapping(row, chosen.span).is_empty())
 }
 
 /// Returns the innermost slice around a time among the slices that are written.

@@ -1,6 +1,7 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
 //! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names
-//! of their tracks (`async_groups`), names of counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and
+//! of their tracks (`async_groups`), CPUs of events
+//! (`event_cpus`), names of counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and
 //! how pieces are encoded on all cores (`pieces`).
 
 pub mod arguments;
@@ -8,6 +9,7 @@ pub(crate) mod async_groups;
 pub(crate) mod async_ids;
 pub(crate) mod borders;
 pub(crate) mod counter_names;
+pub(crate) mod event_cpus;
 pub(crate) mod flow_marks;
 pub(crate) mod koids;
 pub(crate) mod layers;

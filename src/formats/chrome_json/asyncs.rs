@@ -45,7 +45,10 @@ impl<'f> Emitter<'f> {
                 self.own_cut(event, index);
                 self.bound_flow(recorded, index);
             }
-            AsyncOp::Instant => self.bound_flow(recorded, index),
+            AsyncOp::Instant => {
+                self.own_cpu(recorded, index);
+                self.bound_flow(recorded, index);
+            }
             AsyncOp::End | AsyncOp::Over => {}
         }
         self.out.columns.asyncs.push(AsyncMark {

@@ -136,6 +136,8 @@ pub(super) struct Emitter<'f> {
     /// Labels of slices whose kind is not the one that their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
+    /// The CPUs of events, by their index, in our own exports.
+    pub(super) cpus: Vec<(u32, u16)>,
 }
 
 impl<'f> Emitter<'f> {
@@ -165,11 +167,13 @@ impl<'f> Emitter<'f> {
             names: Names::default(),
             labels_by_kind: FxHashMap::default(),
             all_series: FxHashMap::default(),
+            cpus: Vec::new(),
         }
     }
 
     fn finish(mut self, end: Option<Border>) -> PartRead {
         self.out.end = end;
+        self.out.columns.events.set_cpus(&self.cpus);
         self.out
     }
 
@@ -401,7 +405,8 @@ impl<'f> Emitter<'f> {
                 self.push(&event, Role::Instant);
             }
             b'i' | b'I' | b'R' | b'P' | b'V' | b'v' | b'(' | b')' => {
-                self.push(&event, Role::Instant);
+                let (index, _) = self.push(&event, Role::Instant);
+                self.own_cpu(&event, index);
             }
             other => {
                 let letter = char::from(other);

@@ -71,6 +71,7 @@ impl Facts {
                 | About::NameOfStandIn(..)
                 | About::NameOfStandInThread(..)
                 | About::StandsFor(_)
+                | About::Machine
                 | About::Labels(_)
                 | About::ProcessRank(_)
                 | About::ThreadRank(_) => {}

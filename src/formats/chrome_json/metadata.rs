@@ -35,7 +35,8 @@ impl<'f> Emitter<'f> {
             (b"thread_name", b"cpu") => {
                 About::NameOfStandInThread(self.name(argument(b"name")), cpu())
             }
-            (b"thread_name", b"runs") => About::StandsFor(Ident::None),
+            (b"process_name", b"machine") => About::Machine,
+            (b"thread_name", b"runs" | b"machine") => About::StandsFor(Ident::None),
             (b"thread_name", [_, ..]) => {
                 About::StandsFor(Ident::of(stands_for, &mut self.out.columns.strings))
             }

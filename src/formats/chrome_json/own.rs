@@ -12,7 +12,9 @@ use crate::event::{
     REALLY_BEGAN, REALLY_ENDED, Role, SliceKind, ThreadKey, ThreadState, WholeRun, WholeState,
     WholeWakeup,
 };
-use crate::fxt::agreed::{DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, OVERWRITTEN};
+use crate::fxt::agreed::{
+    DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, ON_CPU, OVERWRITTEN,
+};
 
 impl<'f> Emitter<'f> {
     /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
@@ -32,6 +34,16 @@ impl<'f> Emitter<'f> {
         if members.any(|(key, _)| is_mark(key.bytes)) {
             let side = CutSide::Begin;
             self.out.columns.cuts.push(Cut { event: index, side });
+        }
+    }
+
+    /// Notes the CPU that an event of our own exporter states; `index` is the event's number.
+    pub(super) fn own_cpu(&mut self, event: &Event<'_, 'f>, index: u32) {
+        if self.has_own_argument(event, ON_CPU.as_bytes())
+            && let Some(cpu) = number(event, ON_CPU.as_bytes())
+        {
+            let cpu = u16::try_from(cpu).ok().filter(|&cpu| cpu < u16::MAX);
+            self.cpus.extend(cpu.map(|cpu| (index, cpu)));
         }
     }
 
@@ -180,6 +192,7 @@ impl<'f> Emitter<'f> {
         let wakeup = argument_of(event, b"woken").map(|_| self.whole_wakeup(event));
         let (index, _) = self.push(&moved, Role::Consumed);
         self.own_cut(&moved, index);
+        self.own_cpu(&moved, index);
         self.out.columns.whole_states.push(WholeState {
             event: index,
             state,

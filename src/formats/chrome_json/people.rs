@@ -156,6 +156,8 @@ pub(super) enum About {
     /// In our own exports: the thread exists only in the file, and its events belong to the thread of the process with
     /// this `tid`, or to threads that the events name.
     StandsFor(Ident),
+    /// In our own exports: the process exists only in the file, and what is in it belongs to the whole machine.
+    Machine,
     /// `process_labels`.
     Labels(StringId),
     /// `process_sort_index`.
@@ -192,7 +194,8 @@ struct Thread {
 #[derive(Debug, Default)]
 pub(super) struct Renumbered {
     threads: Vec<Option<ThreadKey>>,
-    processes: Vec<ProcessKey>,
+    /// `None`: the artificial process of the machine.
+    processes: Vec<Option<ProcessKey>>,
 }
 
 impl Renumbered {
@@ -203,9 +206,10 @@ impl Renumbered {
         found.copied().unwrap_or(Some(of_part))
     }
 
-    pub(super) fn process(&self, of_part: ProcessKey) -> ProcessKey {
+    /// Returns the file's key for a process of the part; `None` for the artificial one of the machine.
+    pub(super) fn process(&self, of_part: ProcessKey) -> Option<ProcessKey> {
         let found = self.processes.get(of_part.0 as usize);
-        found.copied().unwrap_or(of_part)
+        found.copied().unwrap_or(Some(of_part))
     }
 }
 
@@ -224,6 +228,8 @@ pub(super) struct People {
     stand_ins: FxHashMap<Pair, Ident>,
     /// The idle thread of all CPUs, if the file has one.
     idle: Option<Pair>,
+    /// The process that exists only in the file and stands for the machine.
+    machine: Option<Ident>,
 }
 
 impl People {
@@ -239,12 +245,16 @@ impl People {
         }
     }
 
-    /// Adds an artificial thread. Must be called for the whole file before parts are added.
+    /// Adds an artificial thread or process. Must be called for the whole file before parts are added.
     pub(super) fn stand_for(&mut self, metadata: &MetadataEvent, strings: &Strings) {
-        if let About::StandsFor(thread) = metadata.fact {
-            let pair = self.moved(metadata.pair, strings);
-            let thread = thread.moved(strings, &mut self.strings);
-            self.stand_ins.insert(pair, thread);
+        match metadata.fact {
+            About::StandsFor(thread) => {
+                let pair = self.moved(metadata.pair, strings);
+                let thread = thread.moved(strings, &mut self.strings);
+                self.stand_ins.insert(pair, thread);
+            }
+            About::Machine => self.machine = Some(self.moved(metadata.pair, strings).process),
+            _ => {}
         }
     }
 
@@ -265,7 +275,7 @@ impl People {
             processes: (part.processes.iter())
                 .map(|process| {
                     let process = process.moved(strings, &mut self.strings);
-                    self.process(process)
+                    (self.machine != Some(process)).then(|| self.process(process))
                 })
                 .collect(),
         }

@@ -297,8 +297,12 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     for row in &mut columns.asyncs {
         row.scope = match row.scope {
             AsyncScope::Global => AsyncScope::Global,
-            AsyncScope::Process(key) => AsyncScope::Process(new.process(key)),
-            AsyncScope::Shared(key) => AsyncScope::Shared(new.process(key)),
+            AsyncScope::Process(key) => {
+                (new.process(key)).map_or(AsyncScope::Global, AsyncScope::Process)
+            }
+            AsyncScope::Shared(key) => {
+                (new.process(key)).map_or(AsyncScope::Global, AsyncScope::Shared)
+            }
             AsyncScope::ProcessOf(key) => {
                 let thread = key.get().and_then(|key| new.thread(key));
                 AsyncScope::ProcessOf(thread.into())
@@ -306,8 +310,8 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
         };
     }
     for row in &mut columns.series {
-        if let SeriesScope::Process(key) = &mut row.scope {
-            *key = new.process(*key);
+        if let SeriesScope::Process(key) = row.scope {
+            row.scope = (new.process(key)).map_or(SeriesScope::Global, SeriesScope::Process);
         }
     }
 }

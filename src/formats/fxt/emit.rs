@@ -16,7 +16,8 @@ use crate::event::{
     ThreadKey, series_name,
 };
 use crate::fxt::agreed::{
-    INTERRUPTED, LONGEST, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM, RECORDED_BY,
+    INTERRUPTED, LONGEST, ON_CPU, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM, RECORDED_BY,
+    RECORDED_BY_PROCESS,
 };
 
 use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
@@ -101,6 +102,7 @@ pub(super) struct WellKnown {
     pub(super) woken_by: StringId,
     pub(super) interrupted: StringId,
     pub(super) recorded_by: StringId,
+    pub(super) recorded_by_process: StringId,
     pub(super) spans_loss: StringId,
     pub(super) longest: StringId,
     pub(super) on_cpu: StringId,
@@ -167,9 +169,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             woken_by: cache.strings.intern_text("woken_by"),
             interrupted: cache.strings.intern_text(INTERRUPTED),
             recorded_by: cache.strings.intern_text(RECORDED_BY),
+            recorded_by_process: cache.strings.intern_text(RECORDED_BY_PROCESS),
             spans_loss: cache.strings.intern_text("spans_loss"),
             longest: cache.strings.intern_text(LONGEST),
-            on_cpu: cache.strings.intern_text("on_cpu"),
+            on_cpu: cache.strings.intern_text(ON_CPU),
             async_group: cache.strings.intern_text(ASYNC_GROUP),
             global_async_group: cache.strings.intern_text("global_async_group"),
             really_at_ns: cache.strings.intern_text("really_at_ns"),

@@ -184,8 +184,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     Sort::FlowStep => FlowOp::Step,
                     _ => FlowOp::End,
                 };
-                let bound = self.flow_bound(&head, args.clone());
-                time = time.saturating_add(i64::from(bound == FlowBound::AtEnd));
+                let (bound, later) = self.flow_bound(&head, args.clone());
+                time = time.saturating_add(later);
                 let kind = self.flow_kind(&head, args);
                 let (name, category) = (self.own_text(name), self.own_text(category));
                 self.flow(FlowMark {
@@ -411,18 +411,27 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Returns the thread that recorded an asynchronous event of another process, from the arguments of our own files.
-    fn recorder(&mut self, mut args: Args<'f, O>, at: u64) -> Option<ThreadKey> {
-        args.find_map(|arg| match arg.value {
-            ArgValue::Koid(koid) if self.text(arg.name, at) == self.well_known.recorded_by => {
-                Some(self.tid(koid))
+    fn recorder(&mut self, args: Args<'f, O>, at: u64) -> Option<ThreadKey> {
+        let (mut thread, mut process) = (None, None);
+        for arg in args {
+            if let ArgValue::Koid(koid) = arg.value {
+                match self.text(arg.name, at) {
+                    name if name == self.well_known.recorded_by => thread = Some(koid),
+                    name if name == self.well_known.recorded_by_process => process = Some(koid),
+                    _ => {}
+                }
             }
-            _ => None,
-        })
+        }
+        match (thread?, process) {
+            (thread, Some(process)) => self.inline_thread(process, thread).get(),
+            (thread, None) => Some(self.tid(thread)),
+        }
     }
 
-    /// Returns the slice to which a flow event belongs, from the arguments of our own files.
-    fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> FlowBound {
-        let mut bound = FlowBound::Around;
+    /// Returns the slice to which a flow event belongs, from the arguments of our own files, and how much later than its
+    /// record it really was, in ns: 1 if the end of its slice was moved.
+    fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> (FlowBound, i64) {
+        let (mut bound, mut later) = (FlowBound::Around, 0);
         let (mut slice, mut from) = (None, None);
         for arg in args {
             let name = self.text(arg.name, head.at);
@@ -439,17 +448,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             }
             let is_at_end = arg.value == ArgValue::Int64(head.time.saturating_add(1));
             if is_at_end && name == self.well_known.really_at_ns {
-                bound = FlowBound::AtEnd;
+                (bound, later) = (FlowBound::AtEnd, 1);
             }
         }
-        match (slice, from) {
+        let bound = match (slice, from) {
             (Some(Some(name)), Some(at)) => FlowBound::Begun {
                 at,
                 name: self.own_text(name),
             },
             (Some(_), _) => FlowBound::Nowhere,
             (None, _) => bound,
-        }
+        };
+        (bound, later)
     }
 
     /// Returns the meaning of the arrow of a flow event, in files of our own exporter.

@@ -103,7 +103,8 @@ pub struct State {
     births: Vec<Birth>,
     /// Lines that continue calls: (offset of the line, offset of the call's first line).
     rests: Vec<Half>,
-    /// Pids that strace attached to, and the first pid that it did not attach to.
+    /// Pids that strace attached to, and the pid of the first lines without one: that in [`Head::attached`], or the first
+    /// that strace did not attach to.
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
     has_ends: bool,
@@ -126,7 +127,7 @@ impl State {
             births: Vec::new(),
             rests: Vec::new(),
             attached: FxHashSet::default(),
-            first_pid: None,
+            first_pid: head.attached,
             has_ends: false,
             killed: FxHashSet::default(),
             superseded: FxHashSet::default(),

@@ -74,6 +74,8 @@ pub(crate) struct Head {
     pub days: i64,
     /// Offset of the table of `strace -C` after the calls.
     pub table_at: Option<u64>,
+    /// The process that the first calls belong to, if they have no pid and strace says that it attached to it.
+    pub attached: Option<u32>,
 }
 
 impl Head {
@@ -93,6 +95,10 @@ impl Head {
             first_time,
             days: 0,
             table_at: table_at.map(|at| at as u64),
+            attached: match dialect {
+                Dialect::Strace => attached_alone(head),
+                Dialect::Minix => None,
+            },
         }
     }
 
@@ -152,6 +158,20 @@ impl Head {
 /// Returns the text before the table.
 fn calls_of(text: &[u8], table_at: Option<usize>) -> &[u8] {
     table_at.and_then(|at| text.get(..at)).unwrap_or(text)
+}
+
+/// Returns the pid in the first of the lines `strace: Process 7 attached` before the first call, if the call has no pid.
+fn attached_alone(head: &[u8]) -> Option<u32> {
+    let mut found = None;
+    for line in lines(head, 1, 0) {
+        let line = split_prefix(&line, Dialect::Strace);
+        match classify(&line, Dialect::Strace) {
+            Body::Attached(pid) => _ = found.get_or_insert(pid),
+            Body::Call { .. } => return found.filter(|_| line.pid.is_none()),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// Returns the time of the first line that has one.

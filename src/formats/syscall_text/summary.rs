@@ -52,7 +52,7 @@ pub struct Summary {
     pub early_forks: Vec<(Caller, u32)>,
     /// Pids that start in this part with a banner (MINIX).
     pub banners: FxHashSet<u32>,
-    /// Pids that strace attached to, and the first pid that it did not attach to.
+    /// Pids that strace attached to, and the pid of the text's first lines: see `State::first_pid`.
     pub attached: FxHashSet<u32>,
     pub first_pid: Option<u32>,
     /// Whether the first line may continue a call whose line strace broke.
@@ -80,7 +80,10 @@ pub(crate) fn summarise(
     head: &Head,
     job: &Job,
 ) -> Result<Summary, ReadError> {
-    let mut summary = Summary::default();
+    let mut summary = Summary {
+        first_pid: head.attached,
+        ..Summary::default()
+    };
     let (dialect, clock) = (head.dialect, head.clock);
     let first = lines(text, 0, base).next();
     summary.begins_with_rest = first.is_some_and(|line| continues_call(line.bytes));

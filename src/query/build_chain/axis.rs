@@ -83,7 +83,11 @@ pub(super) fn on_axis(
     }
     let after = TimeSpan::new(now, wall.end.max(now));
     if let Some(SlottedStep { step: last, .. }) = steps.last() {
-        wait(last.process, after, after.duration().0, Wait::After);
+        // Jobs that are not on the chain ran later because they had no slot before.
+        let no_slot = slots.taken(after.start, after.end);
+        wait(last.process, after, no_slot, Wait::NoSlot);
+        let rest = after.duration().0 - no_slot;
+        wait(last.process, after, rest, Wait::After);
     }
     let steps: Vec<ChainStep> = steps.into_iter().map(|it| it.step).collect();
     Chain {

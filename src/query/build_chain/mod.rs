@@ -9,8 +9,8 @@
 //!
 //! A process waits for the fork that created it, and a reader of a file waits for the processes that wrote the file. A
 //! parent waits for its children when the last of them ends: a parent that runs them one at a time (a shell, a compiler
-//! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could. While
-//! other children live, the end of one child is not needed to start the next; if the next reads a file of the one
+//! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could: not if all
+//! job slots were taken until then, as always with `-j1`. While other children live, the end of one child is not needed to start the next; if the next reads a file of the one
 //! before, the file shows that. The length of a chain is the time in which its processes had no living child. The
 //! longest is found by walking through all forks, reads, writes and ends once, in time order. A process that still runs
 //! lasts to the end of the trace.
@@ -18,7 +18,7 @@
 //! Where a build tool itself recorded which job unblocked another (arrows called `unblocks`), the chain of the unblocked
 //! job continues the chain of the job that unblocked it.
 //!
-//! A reader of a pipe waits for the writer: an assembler that starts with the compiler (`-pipe`) and ends after it does not
+//! A reader of a pipe waits for the writer, if it is none of the writer's ancestors: an assembler that starts with the compiler (`-pipe`) and ends after it does not
 //! take the time that the compiler takes.
 //!
 //! The chain is then put on the axis (`axis`), with the waits between its steps, so that the times of steps and waits
@@ -334,10 +334,15 @@ impl Walk<'_> {
     }
 
     /// Applies that the writer of a pipe closed it at `time`: its reader could not end before, however long the reader
-    /// lived.
+    /// lived. A reader from which the writer descends waits as parents do.
     fn pipe(&mut self, writer: ProcessId, reader: ProcessId, time: Timestamp) {
         let lives = |state: &State| !state.has_ended && state.begun < time;
-        if writer != reader && self.states.get(reader.0 as usize).is_some_and(lives) {
+        let mut above = std::iter::successors(Some(writer), |&id| self.parent(id));
+        if above.any(|id| id == reader) {
+            // A job runner that collects the output of its jobs goes on with others meanwhile.
+            return;
+        }
+        if self.states.get(reader.0 as usize).is_some_and(lives) {
             let chain = self.close(writer, time);
             self.join(reader, time, chain, Because::Pipe);
         }
@@ -399,9 +404,17 @@ impl Walk<'_> {
         }
         if state.living_children == 0
             && let Some(of_children) = state.of_children.take()
+            && !self.waited_for_a_slot(parent, time)
         {
             self.join(parent, time, of_children, Because::Child);
         }
+    }
+
+    /// Returns whether the job of a runner that ended at `time` was the only one because no slot was free: what comes next
+    /// may not need it.
+    fn waited_for_a_slot(&self, runner: ProcessId, time: Timestamp) -> bool {
+        let just_before = time.saturating_add(Nanos(-1));
+        self.slots.is_runner(runner) && self.slots.taken(just_before, time) > 0
     }
 
     /// Returns the longest chain, from its first stretch on; neighbouring stretches of one process become one step.

@@ -216,6 +216,9 @@ impl TraceReport {
             "" => file.options.active_clock().unwrap_or(""),
             clock => clock,
         });
+        // trace-cmd takes the clock of recorded times from this option alone, not from a buffer's.
+        let is_raw =
+            options.records.clock == ReportClock::Raw && !file.options.trace_clock.is_empty();
         let is_converted = file.options.tsc_to_ns.is_some_and(|tsc| tsc.mult != 0);
         let labelled = |name: &[u8], width: usize| {
             let mut prefix = vec![b' '; width.saturating_sub(name.len())];
@@ -238,7 +241,7 @@ impl TraceReport {
         let buffers = buffers.map(|(prefix, clock)| Buffer {
             prefix,
             times: match options.has_full_times {
-                _ if options.records.clock == ReportClock::Raw => Times::Counts,
+                _ if is_raw => Times::Counts,
                 _ if !is_split(clock) && !is_converted => Times::Counts,
                 true => Times::Nanoseconds,
                 false => Times::Microseconds,

@@ -2,7 +2,8 @@
 
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
-use crate::trace::{CpuId, EventId, Trace};
+use crate::query::selection::Chosen;
+use crate::trace::{CpuId, EventId, State, StateId, ThreadState, Trace};
 
 /// Looks up the CPUs of events.
 pub(crate) struct EventCpus<'a> {
@@ -51,5 +52,47 @@ impl<'a> EventCpus<'a> {
         let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
         let index = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
         Some(CpuId(cpus.start + index as u32))
+    }
+}
+
+/// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would seem to
+/// wait for ever. For the last runnable state, the CPU of its event decides.
+pub(crate) fn leads_to_chosen_cpu(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    cpus: &EventCpus<'_>,
+    id: StateId,
+) -> bool {
+    if !chosen.limits_cpus() {
+        return true;
+    }
+    let next = trace.states.next_of_thread(id);
+    let state = trace.states.get(id);
+    match next.and_then(|next| trace.states.get(next).cpu) {
+        Some(cpu) => chosen.has_runs_of(CpuId(cpu)),
+        None => state
+            .event
+            .is_none_or(|event| (cpus.cpu(event)).is_none_or(|cpu| chosen.has_runs_of(cpu))),
+    }
+}
+
+/// Returns whether a state of a thread whose states are chosen is on a chosen CPU: the thread ran there, was woken to run
+/// there, or left it.
+pub(crate) fn is_on_chosen_cpu(
+    trace: &Trace,
+    chosen: &Chosen<'_>,
+    cpus: &EventCpus<'_>,
+    state: &State,
+) -> bool {
+    if !chosen.limits_cpus() {
+        return true;
+    }
+    match state.cpu {
+        Some(cpu) if state.state == ThreadState::Running => chosen.has_runs_of(CpuId(cpu)),
+        _ if state.notes.is_woken() => leads_to_chosen_cpu(trace, chosen, cpus, state.id),
+        _ => {
+            let cpu = state.event.and_then(|event| cpus.cpu(event));
+            cpu.is_none_or(|cpu| chosen.has_runs_of(cpu))
+        }
     }
 }
