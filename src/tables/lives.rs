@@ -58,7 +58,7 @@ pub(super) const PROCESSES: TableDef = TableDef {
         ColumnDef::count(
             "opens",
             "Opens",
-            "How many files it opened; none if the trace has no files.",
+            "How often it opened a file or tried to; none if the trace has no files.",
         ),
         ARGUMENTS,
         ColumnDef::key("exit_signal", "Signal", "The signal that ended it.").minor(),
@@ -228,7 +228,7 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ColumnDef::count(
             "opens",
             "Opens",
-            "How many files it opened; none if the trace has no files.",
+            "How often it opened a file or tried to; none if the trace has no files.",
         )
         .minor(),
         ColumnDef::key("exit_status", "Exit", "The status with which it ended."),

@@ -193,8 +193,7 @@ impl States {
         is_same.then_some(next)
     }
 
-    /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event); if none has
-    /// it, the first that starts there.
+    /// Returns the running state of a thread that starts at `start` with this event (`None`: without an event).
     #[must_use]
     pub(crate) fn running_at(
         &self,
@@ -218,10 +217,7 @@ impl States {
         let events = self.events.get(same.start as usize..same.end as usize)?;
         let guess = same.start + events.partition_point(|&other| other < event) as u32;
         let guess = Some(guess).filter(|guess| same.contains(guess) && is_it(guess));
-        // The states that a file states whole have events of their own.
-        let is_running = |row: &u32| self.states[*row as usize] == ThreadState::Running;
-        let found = guess.or_else(|| same.clone().find(is_it));
-        found.or_else(|| same.clone().find(is_running)).map(StateId)
+        guess.or_else(|| same.clone().find(is_it)).map(StateId)
     }
 
     /// Returns the state that follows a run: it starts where the run ends. `None` if the thread has no state that

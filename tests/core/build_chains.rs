@@ -116,7 +116,7 @@ fn a_runner_of_one_job_at_a_time_waits_for_its_slot() {
     let found = chain(&build("make", &jobs, 72));
     let ran: Vec<_> = found
         .iter()
-        .filter(|(name, ..)| name.starts_with("job"))
+        .filter(|(_, why, _)| why == "started by")
         .collect();
     assert_eq!(ran.len(), 1, "{found:?}");
     let waited = found.iter().filter(|(_, why, _)| why == "no free job slot");

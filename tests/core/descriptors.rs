@@ -357,3 +357,41 @@ fn calls_before_the_first_pid_are_of_the_process_that_was_attached_to() {
     names.sort_unstable();
     assert_eq!(names, ["clone", "getpid", "openat"]);
 }
+
+/// A text that ends in the number of a new process: nobody knows how many digits it had.
+#[test]
+fn a_number_that_a_cut_text_ends_with_is_no_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.strace");
+    let text = "100 1.000000 getpid() = 100 <0.000010>\n\
+                100 1.100000 clone(child_stack=NULL, flags=SIGCHLD) = 1234";
+    std::fs::write(&path, text).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let processes = rows(&["table", "processes", &file]);
+    let pids: Vec<&str> = processes.iter().map(|row| row["pid"].as_str()).collect();
+    assert_eq!(pids, ["100"]);
+}
+
+/// `-y` prints the directory of a process in any call that takes a path.
+#[test]
+fn a_directory_is_known_from_any_call_that_shows_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (at, call) in [
+        r#"newfstatat(AT_FDCWD</x/y>, "/usr/lib", {st_mode=S_IFDIR|0755, st_size=4096, ...}, 0) = 0"#,
+        r#"faccessat2(AT_FDCWD</x/y>, "a.h", R_OK, 0) = -1 ENOENT (No such file or directory)"#,
+        r#"renameat2(AT_FDCWD</x/y>, "a", AT_FDCWD</x/y>, "b", 0) = 0"#,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let lines = [
+            (600, r#"execve("/usr/bin/gcc", ["gcc", "-c", "a.c"], 0x7ff /* 3 vars */) = 0"#),
+            (600, call),
+            (600, "exit_group(0) = ?"),
+            (600, "+++ exited with 0 +++"),
+        ];
+        let file = written(folder.path(), &format!("{at}.strace"), &lines);
+        let commands = stdout(&["export", &file, "--to", "compile-commands", "-o", "-"]);
+        assert!(commands.contains(r#""directory": "/x/y""#), "{call}: {commands}");
+    }
+}

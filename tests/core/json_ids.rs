@@ -357,3 +357,109 @@ fn arrows_by_bind_id_belong_to_the_slice_that_carries_it() {
         assert!(notes.iter().all(|row| row["code"] != "flow_dropped"));
     }
 }
+
+/// (phase, tid) of the exported events called `name` that are no metadata.
+fn exported(files: &Files, out: &str, name: &str) -> Vec<(String, u64)> {
+    let text = std::fs::read_to_string(files.0.path().join(out)).unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    let events = all["traceEvents"].as_array().unwrap();
+    let own = events
+        .iter()
+        .filter(|it| it["name"] == name && it["ph"] != "M");
+    let cells = |it: &Value| {
+        (
+            it["ph"].as_str().unwrap().to_owned(),
+            it["tid"].as_u64().unwrap(),
+        )
+    };
+    own.map(cells).collect()
+}
+
+#[test]
+fn an_arrow_ends_on_the_thread_on_which_its_slice_is_written() {
+    // B crosses A, so it is written on another thread, and C is the next slice on A's.
+    let crossing = r#"[
+{"ph":"X","name":"A","cat":"c","pid":1,"tid":1,"ts":0,"dur":50},
+{"ph":"X","name":"B","cat":"c","pid":1,"tid":1,"ts":40,"dur":30},
+{"ph":"X","name":"C","cat":"c","pid":1,"tid":1,"ts":72,"dur":5},
+{"ph":"X","name":"S","cat":"c","pid":1,"tid":2,"ts":5,"dur":20},
+{"ph":"s","name":"f","cat":"fl","id":1,"pid":1,"tid":2,"ts":10},
+{"ph":"f","name":"f","cat":"fl","id":1,"pid":1,"tid":1,"ts":30}]"#;
+    // The slice at which the arrow ends begins after the range.
+    let later = r#"[
+{"ph":"X","name":"S","cat":"c","pid":1,"tid":2,"ts":5,"dur":20},
+{"ph":"s","name":"f","cat":"fl","id":1,"pid":1,"tid":2,"ts":10},
+{"ph":"f","name":"f","cat":"fl","id":1,"pid":1,"tid":1,"ts":30},
+{"ph":"X","name":"B","cat":"c","pid":1,"tid":1,"ts":60,"dur":30}]"#;
+    // An end without a slice makes no arrow, also beside an asynchronous slice of its thread.
+    let lone = r#"[
+{"ph":"b","name":"a3","cat":"c2","pid":2,"tid":2,"ts":255,"id2":{"global":"0x7"}},
+{"ph":"B","name":"B0","cat":"c1","pid":1,"tid":1,"ts":269},
+{"ph":"s","pid":1,"tid":1,"ts":320,"name":"f1","cat":"fl","id":4},
+{"ph":"f","pid":2,"tid":2,"ts":320,"name":"f1","cat":"fl","id":4}]"#;
+    // The slice at which the arrow ends has no length.
+    let short = r#"[
+{"ph":"X","name":"s7","cat":"c1","pid":1,"tid":11,"ts":246,"dur":160},
+{"ph":"s","pid":1,"tid":11,"ts":385,"name":"f1","cat":"fl","id":2},
+{"ph":"X","name":"s9","cat":"c1","pid":2,"tid":10,"ts":395,"dur":0},
+{"ph":"f","pid":2,"tid":10,"ts":395,"name":"f1","cat":"fl","id":2}]"#;
+    let files = Files::new(&[
+        ("crossing.json", crossing),
+        ("later.json", later),
+        ("lone.json", lone),
+        ("short.json", short),
+    ]);
+    let times = ["from_ts", "to_ts"];
+    for (from, count, options) in [
+        ("crossing.json", 1, &[][..]),
+        ("later.json", 1, &["--until", "@50000"]),
+        ("lone.json", 0, &[]),
+        ("short.json", 1, &[]),
+    ] {
+        let expected = cells(&files, &["flows", from], &times);
+        assert_eq!(expected.len(), count, "{from}");
+        for out in ["out.json", "out.fxt"] {
+            let _written = files.text(&[&["export", from, "--force", "-o", out], options].concat());
+            assert_eq!(
+                cells(&files, &["flows", out], &times),
+                expected,
+                "{from} {out}"
+            );
+        }
+        if from == "crossing.json" {
+            let of_slice = exported(&files, "out.json", "B");
+            let of_arrow = exported(&files, "out.json", "f");
+            assert_eq!(
+                of_arrow.last().map(|it| it.1),
+                of_slice.first().map(|it| it.1)
+            );
+        }
+    }
+}
+
+#[test]
+fn an_instant_of_an_asynchronous_track_is_on_no_thread() {
+    let text = "# tracer: nop\n#\n\
+ a-10 [000] d..2. 1.000300: block_io_done: 254,0 RA 4096 () 9318544 + 8 be,0,4 [a]\n\
+ a-10 [000] d..2. 1.000400: block_io_start: 254,0 RA 4096 () 9318600 + 8 be,0,4 [a]\n\
+ a-10 [000] d..2. 1.000500: block_io_done: 254,0 RA 4096 () 9318600 + 8 be,0,4 [a]\n";
+    let files = Files::new(&[("a.ftrace", text)]);
+    let wanted = ["ts", "name", "track", "tid", "cpu"];
+    let expected = cells(&files, &["instants", "a.ftrace"], &wanted);
+    assert_eq!(expected.len(), 1);
+    for (from, out) in [
+        ("a.ftrace", "a.json"),
+        ("a.ftrace", "a.fxt"),
+        ("a.json", "b.fxt"),
+    ] {
+        let _written = files.text(&["export", from, "-o", out]);
+        assert_eq!(
+            cells(&files, &["instants", out], &wanted),
+            expected,
+            "{out}"
+        );
+    }
+    let phases = exported(&files, "a.json", "block_io_done");
+    assert_eq!(phases.iter().filter(|it| it.0 == "n").count(), 1);
+    assert!(phases.iter().all(|it| it.0 != "i"), "{phases:?}");
+}

@@ -243,7 +243,7 @@ fn a_wait_is_told_only_if_the_thread_was_seen_to_wait() {
                 .iter()
                 .any(|row| row["ts"] == pair[0]["ts"] && row["dur"] == "0");
             if let (Some((_, wait)), true, true) = (near, is_woken, left) {
-                assert!((ours..ours + 1_000_000).contains(wait), "{pair:?}: {wait}");
+                assert!(*wait >= ours, "{pair:?}: {wait}");
             } else if let (Some((_, wait)), true) = (near, is_woken) {
                 assert!((ours - wait).abs() <= 3000 + wait / 50, "{pair:?}: {wait}");
                 compared += 1;
@@ -1118,7 +1118,7 @@ fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
         switch(0, "5.001001", (50, "S"), 70),
         switch(0, "5.003500", (70, "R"), 50),
         switch(0, "5.004000", (50, "S"), 0),
-        // Long before the switch: a thread that runs may be woken without effect.
+        // Long before the switch: as no other waking was recorded, it was this one.
         switch(0, "5.005000", (0, "R"), 50),
         waking(1, "5.005100", (60, "d..2."), 50),
         switch(0, "5.009000", (50, "S"), 70),
@@ -1138,13 +1138,17 @@ fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
             (5_004_000, "sleeping"),
             (5_005_000, "running"),
             (5_009_000, "sleeping"),
+            (5_009_000, "runnable"),
             (5_010_000, "running"),
             (5_011_000, "sleeping"),
         ];
         assert_eq!(own, expected, "{file}");
-        let waits = waits(file);
-        assert_eq!(waits.len(), 1, "{waits:?}");
-        assert_eq!((waits[0].1, waits[0].2), (5_001_001_000, 2_499_000));
+        let mut waits: Vec<_> = waits(file).iter().map(|wait| (wait.1, wait.2)).collect();
+        waits.sort_unstable();
+        assert_eq!(
+            waits,
+            [(5_001_001_000, 2_499_000), (5_009_000_000, 1_000_000)]
+        );
     }
 }
 
@@ -1510,4 +1514,22 @@ fn the_last_state_of_a_thread_that_is_gone_has_no_least_duration() {
     let sums = rows(&["stats", "--of", "states", &file]);
     let sleeping = sums.iter().find(|row| row["group"] == "sleeping").unwrap();
     assert_eq!(number(sleeping, "at_least"), 3_999_000_000);
+}
+
+/// A thread is woken before it has left its CPU, which takes it 3.8 ms: its virtual CPU stood still.
+#[test]
+fn a_waking_counts_however_long_its_thread_took_to_leave() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "1.000000", (0, "R"), 316),
+        waking(1, "1.010000", (0, "d.h3."), 316),
+        switch(0, "1.013800", (316, "D"), 315),
+        switch(0, "1.021900", (315, "R"), 316),
+        switch(0, "1.022000", (316, "S"), 315),
+    ]
+    .concat();
+    let file = written(folder.path(), "leaving.ftrace", &text);
+    let found = waits(&file);
+    assert!(found.iter().any(|wait| wait.2 == 8_100_000), "{found:?}");
 }

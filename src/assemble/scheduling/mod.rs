@@ -103,9 +103,10 @@ pub(crate) fn schedule(
     let thread_count = threads.all.len();
     let losses = missing.losses;
     if !rows.whole.is_empty() {
+        let runs = whole_runs(&rows.whole.runs, recorded, thread_count);
         return Scheduling {
-            runs: whole_runs(&rows.whole.runs, recorded, thread_count),
-            states: whole_states(&rows.whole.states, recorded, thread_count),
+            states: whole_states(&rows.whole.states, &runs, recorded, thread_count),
+            runs,
             ..Scheduling::default()
         };
     }

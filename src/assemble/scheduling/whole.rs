@@ -8,7 +8,7 @@ use super::super::rows::PerPart;
 use super::runs::sort_by_thread;
 use crate::base::{Maybe, StringId};
 use crate::event::{ThreadState, WholeRun, WholeState};
-use crate::trace::{Runs, StateNotes, States, ThreadId};
+use crate::trace::{RunId, Runs, StateNotes, States, ThreadId};
 
 /// The time span of a row, and the number of the CPU or thread that it belongs to.
 #[derive(Clone, Copy, Debug)]
@@ -136,6 +136,7 @@ impl Was {
 /// Returns the states of all threads.
 pub(super) fn whole_states(
     rows: &PerPart<WholeState>,
+    runs: &Runs,
     recorded: &Recorded,
     thread_count: usize,
 ) -> States {
@@ -182,5 +183,31 @@ pub(super) fn whole_states(
     let count = thread_count.max(states.of_thread.len());
     states.of_thread.resize(count, end..end);
     states.woken_by.sort_unstable();
+    begin_with_runs(&mut states, runs);
     states
+}
+
+/// Gives each running state the event of its run, as where both follow from switches: in the file each has its own.
+fn begin_with_runs(states: &mut States, runs: &Runs) {
+    let events = &mut *states.events;
+    for (range, thread) in states.of_thread.iter().zip((0..).map(ThreadId)) {
+        let mut of_thread = runs.of(thread).iter().copied().peekable();
+        for row in range.clone().map(|row| row as usize) {
+            if states.states.get(row) != Some(&ThreadState::Running) {
+                continue;
+            }
+            let (start, cpu) = (states.starts[row], states.partners[row].get());
+            while of_thread
+                .next_if(|&run| runs.starts[run as usize] < start)
+                .is_some()
+            {}
+            let is_it = |&run: &u32| {
+                let run = runs.get(RunId(run));
+                run.start.0 == start && cpu.is_none_or(|cpu| cpu == run.cpu.0)
+            };
+            if let Some(run) = of_thread.next_if(is_it) {
+                events[row] = runs.events[run as usize];
+            }
+        }
+    }
 }

@@ -38,6 +38,8 @@ impl LoneStates {
         let states = &trace.states;
         let kinds = trace.kinds.iter();
         let roles: Vec<Role> = kinds.map(|kind| kind.role).collect();
+        // Only files without switches state their states whole.
+        let are_stated = !roles.contains(&Role::Switch);
         let of_thread = |(thread, range): (usize, &std::ops::Range<u32>)| {
             let events = trace.events.cursor();
             let mut found = Vec::new();
@@ -72,7 +74,9 @@ impl LoneStates {
                 let begun_by = match roles.get(events.kind(EventId(event)).index()) {
                     Some(Role::Switch) => event,
                     // A state that its file states whole has an event of its own.
-                    Some(Role::Consumed) => run_at(trace, EventId(event)).unwrap_or(event),
+                    Some(Role::Consumed) if are_stated => {
+                        run_at(trace, EventId(event)).unwrap_or(event)
+                    }
                     _ => continue,
                 };
                 found.push(LoneState {

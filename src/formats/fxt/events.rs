@@ -323,10 +323,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn read_cpu(&mut self, args: Args<'f, O>, at: u64) {
         let mut found = None;
         for arg in args {
-            if let ArgValue::UInt32(cpu) = arg.value
-                && self.text(arg.name, at) == self.well_known.on_cpu
-            {
-                found = u16::try_from(cpu).ok();
+            let cpu = match arg.value {
+                ArgValue::UInt32(cpu) => u16::try_from(cpu).ok(),
+                // Copied from our own JSON.
+                ArgValue::Int64(cpu) => u16::try_from(cpu).ok(),
+                _ => continue,
+            };
+            if self.text(arg.name, at) == self.well_known.on_cpu {
+                found = cpu.filter(|&cpu| cpu < u16::MAX);
             }
         }
         if let Some(cpu) = found {

@@ -144,7 +144,9 @@ pub fn act(
     text: &[u8],
     forks: Forks,
 ) {
-    if !acts(name) {
+    // Any call that takes a path may show the directory (`-y`).
+    let shows_directory = text.starts_with(b"AT_FDCWD<") || text.starts_with(b"-100<");
+    if !acts(name) && !shows_directory {
         return;
     }
     let dialect = emitter.source.dialect;
@@ -158,10 +160,11 @@ pub fn act(
         result: call.result.map(|result| outcome(result, dialect)),
         result_text: call.result.unwrap_or(&[]),
     };
-    if name.len() > 2 && name.ends_with(b"at") {
+    if shows_directory || name.ends_with(b"at") || name.ends_with(b"at2") {
         note_directory(emitter, event, thread, &done);
     }
     match name {
+        _ if !acts(name) => {}
         b"getcwd" => {
             if let Some(path) = done.string(0).filter(|_| done.returned() > Some(0)) {
                 emitter.is_in(event, thread, &path, DirectorySort::Found);

@@ -28,13 +28,21 @@ pub(crate) fn is_fork(name: &[u8]) -> bool {
 #[must_use]
 pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
     let (name, text) = call_name(line.body)?;
-    let is_whole =
-        is_fork(name) && line.message.is_none() && open_end(text, Dialect::Strace).is_none();
+    let is_whole = is_fork(name)
+        && line.message.is_none()
+        && open_end(text, Dialect::Strace).is_none()
+        && !has_cut_pid(line, name, text);
     if is_whole {
         fork_result(text, Dialect::Strace)
     } else {
         None
     }
+}
+
+/// Returns whether a text was cut in, or just after, the number of a fork's child: it may have had more digits.
+#[must_use]
+pub(crate) fn has_cut_pid(line: &TextLine<'_>, name: &[u8], text: &[u8]) -> bool {
+    line.is_cut && is_fork(name) && text.last().is_some_and(u8::is_ascii_digit)
 }
 
 /// Returns the pid in the last line of a fork.

@@ -2,6 +2,7 @@
 //! tracer.
 
 use super::dialect::Dialect;
+use super::forks::has_cut_pid;
 use super::prefix::{TextLine, number, pid_of};
 
 /// Kind of a line's body.
@@ -143,7 +144,8 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
             // The begin of a call is written at once: a file may end inside a call that never returned.
             let is_open = line.message.is_some()
                 || is_open(text, Dialect::Strace)
-                || (line.is_cut && !has_result(text));
+                || (line.is_cut && !has_result(text))
+                || has_cut_pid(line, name, text);
             if is_open || has_result(text) {
                 Body::Call {
                     name,

@@ -167,7 +167,7 @@ fn table_of(nodes: Vec<Visited>, times: &Arc<ProcessTimes>) -> TableData {
         of("children", 64.0).hiding_zero(),
         of("opens", 48.0)
             .titled("Files")
-            .about("How many files it opened")
+            .about("How often it opened a file or tried to")
             .hiding_zero(),
         PaneColumn::of_controls("When it lived", 180.0).titled(LIFETIME),
         of("args", 120.0).mono().growing(),
