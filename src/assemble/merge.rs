@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use super::labels::{LabelPairs, LabelTable, PairedLabels};
 use super::measured::MeasuredTable;
@@ -326,22 +327,20 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane], directory: &Directory) -> 
         .par_iter()
         .map(|part| {
             let own = lanes.get(part.lane as usize).and_then(|lane| lane.cpu);
-            let mut seen = Vec::new();
+            let mut seen = FxHashSet::default();
             // Neighbouring rows mostly have the same CPU: `last` saves the search in `seen`.
             let mut last = own;
             let cpus = part.columns.events.cpus().iter();
             for cpu in cpus.filter_map(|cpu| cpu.get()) {
                 if Some(u32::from(cpu)) != last {
                     last = Some(u32::from(cpu));
-                    if !seen.contains(&u32::from(cpu)) {
-                        seen.push(u32::from(cpu));
-                    }
+                    seen.insert(u32::from(cpu));
                 }
             }
             for switch in &part.columns.switches {
                 if Some(switch.cpu) != last {
                     last = Some(switch.cpu);
-                    seen.push(switch.cpu);
+                    seen.insert(switch.cpu);
                 }
             }
             let runs = part.columns.whole_runs.iter().map(|run| run.cpu);
@@ -352,9 +351,7 @@ fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane], directory: &Directory) -> 
                 _ => None,
             }));
             seen.extend(part.columns.gaps.iter().filter_map(|gap| gap.cpu));
-            seen.sort_unstable();
-            seen.dedup();
-            seen
+            seen.into_iter().collect()
         })
         .collect();
     numbers.extend(from_rows.into_iter().flatten());

@@ -55,6 +55,8 @@ pub(crate) struct JobSlots {
     runners: Vec<bool>,
     /// By process: the job that it belongs to.
     jobs: Vec<ProcessId>,
+    /// Whether the arguments of the runner contain the limit, or it is a program that runs one job at a time without.
+    is_limit_stated: bool,
 }
 
 /// A time at which all slots become taken, or no longer are.
@@ -129,7 +131,12 @@ impl JobSlots {
         // At the same time, ends come before begins.
         changes.sort_unstable_by_key(|change| (change.time, change.jobs));
         let most = most_at_once(&changes);
-        let may_have = match outermost.map(|id| allowed(trace, id)) {
+        let is_runner_known = ids
+            .clone()
+            .any(|id| RUNNERS.contains(&program_bytes(trace, id)));
+        let limit = outermost.map(|id| allowed(trace, id));
+        let is_limit_stated = is_runner_known && matches!(limit, Some(Allowed::Jobs(_)));
+        let may_have = match limit {
             Some(Allowed::Jobs(count)) => count,
             Some(Allowed::AnyNumber) => i32::MAX,
             Some(Allowed::Unspecified) | None => most,
@@ -146,6 +153,7 @@ impl JobSlots {
             steps: Vec::new(),
             runners,
             jobs,
+            is_limit_stated,
         };
         let (mut live, mut sum, mut since) = (0, 0, None::<Timestamp>);
         for change in changes {
@@ -180,6 +188,12 @@ impl JobSlots {
     #[must_use]
     pub(crate) fn is_runner(&self, id: ProcessId) -> bool {
         self.runners.get(id.0 as usize).copied().unwrap_or(false)
+    }
+
+    /// Returns whether the number of slots is known, not guessed from the jobs that ran at once.
+    #[must_use]
+    pub(crate) fn is_limit_stated(&self) -> bool {
+        self.is_limit_stated
     }
 
     /// Returns the job that a process belongs to: itself or the process above it that a job runner started; the

@@ -33,9 +33,10 @@ impl StandIns {
         let cpu_of = |thread: ThreadId, number: u32| {
             let file = trace.source_of(thread.0, |source| &source.threads);
             let file = file.and_then(|file| trace.sources.get(file.0 as usize));
-            let mut cpus = file.map_or(0..trace.cpus.len() as u32, |file| file.cpus.clone());
-            let is_it = |id: &u32| trace.cpus.get(*id as usize).map(|it| it.number) == Some(number);
-            cpus.find(is_it).map(CpuId)
+            let cpus = file.map_or(0..trace.cpus.len() as u32, |file| file.cpus.clone());
+            let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
+            let at = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
+            Some(CpuId(cpus.start + at as u32))
         };
         let threads = (0..).map(ThreadId).zip(&trace.threads);
         let found = threads.filter_map(|(id, thread)| {

@@ -1118,7 +1118,7 @@ fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
         switch(0, "5.001001", (50, "S"), 70),
         switch(0, "5.003500", (70, "R"), 50),
         switch(0, "5.004000", (50, "S"), 0),
-        // Long before the switch: as no other waking was recorded, it was this one.
+        // Long before the switch, after a run whose own waking is missing: it may be that one, by a clock that is late.
         switch(0, "5.005000", (0, "R"), 50),
         waking(1, "5.005100", (60, "d..2."), 50),
         switch(0, "5.009000", (50, "S"), 70),
@@ -1138,17 +1138,13 @@ fn a_thread_that_is_woken_while_it_leaves_its_cpu_waits_from_there_on() {
             (5_004_000, "sleeping"),
             (5_005_000, "running"),
             (5_009_000, "sleeping"),
-            (5_009_000, "runnable"),
             (5_010_000, "running"),
             (5_011_000, "sleeping"),
         ];
         assert_eq!(own, expected, "{file}");
         let mut waits: Vec<_> = waits(file).iter().map(|wait| (wait.1, wait.2)).collect();
         waits.sort_unstable();
-        assert_eq!(
-            waits,
-            [(5_001_001_000, 2_499_000), (5_009_000_000, 1_000_000)]
-        );
+        assert_eq!(waits, [(5_001_001_000, 2_499_000)]);
     }
 }
 
@@ -1532,4 +1528,55 @@ fn a_waking_counts_however_long_its_thread_took_to_leave() {
     let file = written(folder.path(), "leaving.ftrace", &text);
     let found = waits(&file);
     assert!(found.iter().any(|wait| wait.2 == 8_100_000), "{found:?}");
+}
+
+/// The kernel marks where the events of a CPU begin whose older events were overwritten.
+#[test]
+fn a_cpu_whose_buffer_starts_late_has_a_loss_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.ftrace");
+    let switch = |cpu: u32, at: &str| {
+        format!(
+            " a-11 [00{cpu}] d..2. {at}: sched_switch: prev_comm=a prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=b next_pid=12 next_prio=120\n"
+        )
+    };
+    let text = [
+        "# tracer: nop\n#\n# entries-in-buffer/entries-written: 3/103   #P:2\n#\n".to_owned(),
+        switch(1, "100.000100"),
+        "##### CPU 0 buffer started ####\n".to_owned(),
+        switch(0, "100.900000"),
+        switch(1, "100.900200"),
+    ]
+    .concat();
+    std::fs::write(&path, text).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let gaps = rows(&["table", "gaps", &file]);
+    let cells = |row: &Row| ["cpu", "lost", "end"].map(|name| row[name].clone());
+    let mut found: Vec<_> = gaps.iter().map(cells).collect();
+    found.sort();
+    let expected = [["0", "\\N", "100900000000"], ["\\N", "100", "100000100000"]];
+    assert_eq!(found, expected);
+    // All of them are among the hundred.
+    assert!(stdout(&["info", &file]).contains("100"));
+    assert!(!stdout(&["info", &file]).contains("at least"));
+}
+
+/// The clock of a CPU is 5 us late: the waking of a run comes after its switch, and wakes nobody from the next sleep.
+#[test]
+fn a_late_clock_makes_no_waits_of_sleeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(1, "1.000005", (0, "R"), 50),
+        waking(0, "1.000010", (60, "d..2."), 50),
+        switch(1, "1.010000", (50, "S"), 0),
+        switch(1, "2.000005", (0, "R"), 50),
+        waking(0, "2.000010", (60, "d..2."), 50),
+        switch(1, "2.010000", (50, "S"), 0),
+        switch(1, "3.000005", (0, "R"), 50),
+        switch(1, "3.010000", (50, "S"), 0),
+    ]
+    .concat();
+    let file = written(folder.path(), "late.ftrace", &text);
+    assert_eq!(waits(&file), []);
 }

@@ -145,6 +145,14 @@ struct Walk<'a> {
     woken_while_up: Option<Change>,
 }
 
+/// Longest time in ns from a waking to the switch of a thread that leaves meanwhile, whatever woke the thread before: it is
+/// off the run queue, but still on its CPU. (On a machine without load 0.1 to 5 us; more if the CPU is virtual and stands
+/// still.)
+const LONGEST_LEAVING: i64 = 1_000_000;
+
+/// Longest time in ns by which the clocks of two CPUs differ.
+const LONGEST_SKEW: i64 = 100_000;
+
 /// Longest time in ns from a `sched_waking` to its `sched_wakeup`, where events are missing that could show another pair. (On a
 /// machine without load 1 to 50 us, longer if the other CPU must be woken first.)
 const LONGEST_WAKING: i64 = 1_000_000;
@@ -413,10 +421,12 @@ impl Walk<'_> {
         if self.facts.breaks.leave_out(self.thread) {
             return;
         }
-        // However long it took to leave: every sleep has a waking, and no later one was recorded. (On a machine without load
-        // it takes 0.1 to 5 us; milliseconds if the CPU is virtual and stands still.)
         let asleep = self.made.rows.last();
-        let asleep = asleep.filter(|now| now.state.is_asleep() && now.start >= waking.time);
+        let asleep = asleep.filter(|now| {
+            let leaving = now.start - waking.time;
+            let is_short = (0..=LONGEST_LEAVING).contains(&leaving);
+            now.state.is_asleep() && (is_short || leaving > 0 && self.is_of_next_sleep(&waking))
+        });
         let Some(asleep) = asleep.filter(|_| !self.facts.are_lost(waking.time, time)) else {
             return;
         };
@@ -427,6 +437,17 @@ impl Walk<'_> {
         let notes = StateNotes::woken(waking.to.interrupt());
         self.push(change, waking.to.partner(), notes);
         self.woken_by = Some((WakeupSort::Waking, waking.event()));
+    }
+
+    /// Returns whether a waking of a running thread is that of its next sleep, although the thread left long after it: every
+    /// sleep has a waking, so it is, unless it may be the waking of the sleep before, by a CPU whose clock is late.
+    fn is_of_next_sleep(&self, waking: &Change) -> bool {
+        let [rest @ .., run, _] = self.made.rows.as_slice() else {
+            return false;
+        };
+        // Nothing may be known of the time before the run.
+        let was_asleep = rest.last().is_some_and(|before| before.state.is_asleep());
+        waking.time - run.start > LONGEST_SKEW && !was_asleep
     }
 
     /// Returns whether a wakeup's event is the second of two (`sched_waking`, `sched_wakeup`) and the first is lost:

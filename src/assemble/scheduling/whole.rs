@@ -197,15 +197,13 @@ fn begin_with_runs(states: &mut States, runs: &Runs) {
                 continue;
             }
             let (start, cpu) = (states.starts[row], states.partners[row].get());
-            while of_thread
-                .next_if(|&run| runs.starts[run as usize] < start)
-                .is_some()
-            {}
-            let is_it = |&run: &u32| {
+            let is_before = |&run: &u32| {
                 let run = runs.get(RunId(run));
-                run.start.0 == start && cpu.is_none_or(|cpu| cpu == run.cpu.0)
+                let is_elsewhere = cpu.is_some_and(|cpu| cpu != run.cpu.0);
+                run.start.0 < start || run.start.0 == start && is_elsewhere
             };
-            if let Some(run) = of_thread.next_if(is_it) {
+            while of_thread.next_if(is_before).is_some() {}
+            if let Some(run) = of_thread.next_if(|&run| runs.starts[run as usize] == start) {
                 events[row] = runs.events[run as usize];
             }
         }

@@ -159,6 +159,14 @@ impl Filters {
             choices.collect()
         };
         let both = all(&self.shown)?.zip(all(&self.left_out)?);
+        if self.files.count == 1
+            && let Some((shown, _)) = &both
+            && !shown.is_empty()
+            && shown.iter().all(is_hopeless)
+        {
+            let words = "no event can pass any of these filters";
+            return Err(CliError::Usage(words.to_owned()));
+        }
         Ok(both.map(|(shown, left_out)| {
             Arc::new(Selection {
                 shown,
@@ -350,6 +358,14 @@ impl Asked {
             "comparisons with this field are false:\n{message}"
         ));
         Ok(bound)
+    }
+}
+
+/// Returns whether it is already known that no event passes, because of missing fields.
+fn is_hopeless(choice: &Choice) -> bool {
+    match choice {
+        Choice::Filter(filter) => filter.is_hopeless(),
+        Choice::Events(_) => false,
     }
 }
 

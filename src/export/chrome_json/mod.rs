@@ -50,7 +50,7 @@ use crate::tables::items::track_name;
 use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId,
+    CounterTrackId, CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, Track, TrackId,
     TrackKind,
 };
 use asyncs::Operations;
@@ -294,7 +294,18 @@ impl<'a> JsonEvents<'a> {
         let trace = self.trace;
         let mut tracks = trace.tracks.iter().zip((0..).map(TrackId));
         let mut counters = (trace.counters.tracks.iter()).zip((0..).map(CounterTrackId));
-        tracks.any(|(track, id)| track.kind == TrackKind::Nobody && self.chosen.has_track(id))
+        let is_nobodys = |track: &Track| match track.kind {
+            TrackKind::Nobody => true,
+            TrackKind::Async(None) => {
+                let rows = trace.slices.rows_of(track).iter();
+                let begins = rows.flat_map(|row| row.slices.clone());
+                let mut begins = begins.map(|slice| trace.slices.begin(slice as usize));
+                begins.any(|begin| trace.events.thread(begin).is_none())
+            }
+            _ => false,
+        };
+        tracks.any(|(track, id)| self.chosen.has_track(id) && is_nobodys(&track))
+            || trace.gaps.iter().any(|gap| gap.cpu.is_none())
             || counters.any(|(track, id)| {
                 track.scope == CounterScope::Global && self.chosen.has_counter(id)
             })
@@ -455,8 +466,8 @@ impl<'a> JsonEvents<'a> {
     /// Adds the CPU of an event, if it is known.
     fn add_cpu(&self, cpu: Option<CpuId>, args: &mut Map<String, Json>) {
         if let Some(cpu) = cpu {
-            args.entry(ON_CPU)
-                .or_insert_with(|| json!(self.cpu_number(cpu.0)));
+            // Replaces that of a file of ours, in which the CPU may have had another number.
+            args.insert(ON_CPU.to_owned(), json!(self.cpu_number(cpu.0)));
         }
     }
 

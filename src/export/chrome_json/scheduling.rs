@@ -8,10 +8,10 @@ use super::{JsonEvents, RUNS_OFFSET, add_cuts, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
-use crate::export::shared::event_cpus::is_on_chosen_cpu;
+use crate::export::shared::event_cpus::{is_on_chosen_cpu, left_cpu};
 use crate::export::shared::numbers::exact_number;
 use crate::query::waker::{Waker, waker_of};
-use crate::trace::{CpuId, RunId, State, StateId, ThreadId, ThreadState};
+use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 
 /// The numbers of events that were written.
 #[derive(Default)]
@@ -166,11 +166,7 @@ impl JsonEvents<'_> {
 
     /// Returns the CPU of the switch or wakeup that began a state, unless a run of the thread ended there then.
     fn cpu_of_begin(&self, state: &State) -> Option<CpuId> {
-        let states = &self.trace.states;
-        let before = state.id.0.checked_sub(1).map(StateId);
-        let before = before.filter(|before| states.of(state.thread).contains(&before.0));
-        let before = before.map(|before| states.get(before));
-        let ran = before.is_some_and(|before| before.state == ThreadState::Running);
+        let ran = left_cpu(self.trace, state).is_some();
         let event = state.event.filter(|_| state.notes.is_woken() || !ran)?;
         self.cpus.cpu(event)
     }

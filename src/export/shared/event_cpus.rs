@@ -91,8 +91,21 @@ pub(crate) fn is_on_chosen_cpu(
         Some(cpu) if state.state == ThreadState::Running => chosen.has_runs_of(CpuId(cpu)),
         _ if state.notes.is_woken() => leads_to_chosen_cpu(trace, chosen, cpus, state.id),
         _ => {
-            let cpu = state.event.and_then(|event| cpus.cpu(event));
+            let ran_on = left_cpu(trace, state);
+            let cpu = ran_on.or_else(|| state.event.and_then(|event| cpus.cpu(event)));
             cpu.is_none_or(|cpu| chosen.has_runs_of(cpu))
         }
     }
+}
+
+/// Returns the CPU on which a thread ran until a state began.
+pub(crate) fn left_cpu(trace: &Trace, state: &State) -> Option<CpuId> {
+    let states = &trace.states;
+    let before = StateId(state.id.0.checked_sub(1)?);
+    let is_own = states.of(state.thread).contains(&before.0);
+    let before = is_own.then(|| states.get(before))?;
+    before
+        .cpu
+        .filter(|_| before.state == ThreadState::Running)
+        .map(CpuId)
 }

@@ -211,6 +211,7 @@ impl FlowMarks {
         let mut of_ids: FxHashMap<u64, Vec<ReadFlow>> = lone
             .map(|mark| (ids[mark.flow as usize], Vec::new()))
             .collect();
+        let mut have_slices: FxHashMap<Option<ThreadId>, bool> = FxHashMap::default();
         for mark in &self.marks {
             let Some(marks) = of_ids.get_mut(&ids[mark.flow as usize]) else {
                 continue;
@@ -218,11 +219,11 @@ impl FlowMarks {
             // Readers leave out marks outside of all slices. On a thread without slices of its own, they may find an
             // asynchronous slice around them.
             let around = || written_around(trace, chosen, mark.thread, Timestamp(mark.time));
-            let is_read = || {
+            let mut is_read = || {
                 let event = trace.events.get(mark.event);
-                around().is_some()
-                    || !has_own_slices(trace, chosen, mark.thread)
-                    || names_its_slice(reader, event.into())
+                let has_own = have_slices.entry(mark.thread);
+                let has_own = has_own.or_insert_with(|| has_own_slices(trace, chosen, mark.thread));
+                !*has_own || around().is_some() || names_its_slice(reader, event.into())
             };
             if !mark.is_lone || is_read() {
                 marks.push(ReadFlow {
@@ -395,7 +396,7 @@ impl Owners {
     }
 }
 
-/// Returns whether a slice of a thread's own track is written.
+/// Returns whether slices of a thread's own track may be written.
 fn has_own_slices(trace: &Trace, chosen: &Chosen<'_>, thread: Option<ThreadId>) -> bool {
     let track = thread.and_then(|thread| trace.track_of(TrackKind::Thread(thread)));
     let track = track.filter(|&track| chosen.has_track(track));

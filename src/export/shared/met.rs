@@ -9,8 +9,8 @@ use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, StateId, ThreadId, Trace, TrackId, TrackKind,
 };
 
-/// Returns the threads that woke chosen threads, ran on CPUs whose tracks are chosen, or have events on tracks that are
-/// chosen whole.
+/// Returns the threads that woke chosen threads, ran on CPUs whose tracks are chosen, have events on tracks that are chosen
+/// whole, or on which such events are written.
 pub(crate) fn met(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids) -> FxHashSet<ThreadId> {
     // Threads that are left out may still wake the chosen ones.
     let all = (0..trace.threads.len() as u32).map(ThreadId);
@@ -76,6 +76,13 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids, met: &mut Fx
             let inside = trace.counters.in_force(track, span);
             let rows = inside.filter(|&row| chosen.has_sample(id, row));
             rows.for_each(|row| meet(EventId(trace.counters.events[row as usize]), Some(process)));
+        }
+    }
+    for (track, id) in trace.counters.tracks.iter().zip((0..).map(CounterTrackId)) {
+        if let CounterScope::Process(process) = track.scope
+            && chosen.has_counter(id)
+        {
+            met.extend(koids.first_thread(process));
         }
     }
 }

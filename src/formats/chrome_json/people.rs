@@ -268,7 +268,12 @@ impl People {
                         None if self.idle == Some(pair) => Some(ThreadKey::IDLE),
                         None => Some(self.thread(pair)),
                         Some(Ident::None) => None,
-                        Some(&thread) => Some(self.thread(Pair { thread, ..pair })),
+                        Some(&thread) => {
+                            let real = Pair { thread, ..pair };
+                            // Slices of the machine that cross others are on a thread that stands for its stand-in.
+                            let is_nobody = self.stand_ins.get(&real) == Some(&Ident::None);
+                            (!is_nobody).then(|| self.thread(real))
+                        }
                     }
                 })
                 .collect(),

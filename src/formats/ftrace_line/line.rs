@@ -19,6 +19,8 @@ pub enum Plain {
     Frame,
     /// Events of this CPU were lost; with their count, if printed.
     Lost(u32, Option<u64>),
+    /// The events of this CPU begin here, and some before them were overwritten.
+    Started(u32),
     /// Anything else.
     Text,
 }
@@ -28,7 +30,7 @@ pub enum Plain {
 pub(crate) fn plain(line: &[u8]) -> Plain {
     let text = without_console_time(line).trim_ascii();
     if text.is_empty() || text.starts_with(b"#") || is_header(text) {
-        return Plain::Silent;
+        return started(text).map_or(Plain::Silent, Plain::Started);
     }
     if text.starts_with(b"=> ") || text == b"=>" {
         return Plain::Frame;
@@ -68,6 +70,16 @@ fn is_header(text: &[u8]) -> bool {
         || is_empty_cpu() == Some(true)
         || (memchr::memmem::find(text, b": cpus=").is_some() && behind_name())
         || (text.len() >= 10 && text.iter().all(|byte| *byte == b'-'))
+}
+
+/// Returns the CPU in `##### CPU 1 buffer started ####`, which the kernel prints if events were overwritten.
+fn started(text: &[u8]) -> Option<u32> {
+    let rest = text.strip_prefix(b"##### CPU ")?;
+    let Leading { value: cpu, length } = digits(rest)?;
+    let is_it = rest.get(length..)?.starts_with(b" buffer started ");
+    u32::try_from(cpu)
+        .ok()
+        .filter(|&cpu| is_it && cpu < MOST_CPU)
 }
 
 fn lost(text: &[u8]) -> Option<Plain> {
@@ -227,6 +239,7 @@ mod tests {
     #[test]
     fn lines_without_columns() {
         assert_eq!(plain(b"# tracer: nop"), Plain::Silent);
+        assert_eq!(plain(b"##### CPU 3 buffer started ####"), Plain::Started(3));
         assert_eq!(plain(b" => schedule"), Plain::Frame);
         assert_eq!(plain(b"CPU:1 [LOST 45 EVENTS]"), Plain::Lost(1, Some(45)));
         assert_eq!(

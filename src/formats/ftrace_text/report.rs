@@ -157,7 +157,7 @@ impl FtraceReader {
                     wanted.event(prefix.cpu, now)
                 }
                 LineKind::Continues => wanted.is_last,
-                LineKind::Other(Plain::Silent) => false,
+                LineKind::Other(Plain::Silent | Plain::Started(_)) => false,
                 LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(now),
                 LineKind::Graph(_) | LineKind::Other(_) => wanted.is_last,
             };
@@ -218,7 +218,7 @@ impl FtraceReader {
                 LineKind::Graph(found) => wanted.event(found.cpu, time()),
                 LineKind::Event(prefix) => wanted.event(prefix.cpu, time()),
                 LineKind::Other(Plain::Lost(cpu, _)) => wanted.cpu(cpu) && wanted.time(time()),
-                LineKind::Other(Plain::Silent) => false,
+                LineKind::Other(Plain::Silent | Plain::Started(_)) => false,
                 LineKind::Other(_) | LineKind::Continues => wanted.is_last,
             };
             if is_wanted {

@@ -52,7 +52,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
             is_sure = is_sure || is_surely_event(bytes);
         } else {
             match plain(bytes) {
-                Plain::Silent | Plain::Frame | Plain::Lost(..) => {}
+                Plain::Silent | Plain::Frame | Plain::Lost(..) | Plain::Started(_) => {}
                 Plain::Text => {
                     others += 1;
                     in_a_row = 0;

@@ -39,10 +39,14 @@ pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
     }
 }
 
-/// Returns whether a text was cut in, or just after, the number of a fork's child: it may have had more digits.
+/// Returns whether the text ends in the number of a fork's child: it was cut there, so the number may have had more digits.
 #[must_use]
 pub(crate) fn has_cut_pid(line: &TextLine<'_>, name: &[u8], text: &[u8]) -> bool {
-    line.is_cut && is_fork(name) && text.last().is_some_and(u8::is_ascii_digit)
+    let is_number = || {
+        let at = memchr::memmem::rfind(text, b" = ")?;
+        Some(text.get(at + 3..)?.iter().all(u8::is_ascii_digit))
+    };
+    line.is_cut && is_fork(name) && is_number() == Some(true)
 }
 
 /// Returns the pid in the last line of a fork.

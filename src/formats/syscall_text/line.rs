@@ -127,7 +127,14 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
     let body = line.body;
     match body.first() {
         None => Body::Empty,
-        Some(b'<') => resumed(body).unwrap_or(Body::Text),
+        Some(b'<') => match resumed(body).unwrap_or(Body::Text) {
+            Body::Rest { name, text, .. } if has_cut_pid(line, name, text) => Body::Rest {
+                name,
+                text,
+                is_open: true,
+            },
+            other => other,
+        },
         Some(b'-') if body.starts_with(b"--- ") && body.ends_with(b" ---") => Body::Signal,
         Some(b'+') if body.starts_with(b"+++ ") => ended(body).unwrap_or(Body::Text),
         Some(b' ' | b'>' | b'|') if belongs_to_call(body) => Body::Stack,

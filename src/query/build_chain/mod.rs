@@ -10,7 +10,7 @@
 //! A process waits for the fork that created it, and a reader of a file waits for the processes that wrote the file. A
 //! parent waits for its children when the last of them ends: a parent that runs them one at a time (a shell, a compiler
 //! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could: not if all
-//! job slots were taken until then, as always with `-j1`. While other children live, the end of one child is not needed to start the next; if the next reads a file of the one
+//! its job slots were taken until then, as always with `-j1`. While other children live, the end of one child is not needed to start the next; if the next reads a file of the one
 //! before, the file shows that. The length of a chain is the time in which its processes had no living child. The
 //! longest is found by walking through all forks, reads, writes and ends once, in time order. A process that still runs
 //! lasts to the end of the trace.
@@ -41,6 +41,9 @@ use crate::assemble::file_history::FileHistory;
 use crate::base::{Nanos, StringId, TimeSpan, Timestamp};
 use crate::event::FlowKind;
 use crate::trace::{Process, ProcessId, Trace};
+
+/// The number of processes above the writer of a pipe among which its reader is searched, so that a deep tree costs no more.
+const MOST_ABOVE: usize = 64;
 
 /// A chain up to the present stretch of a process.
 #[derive(Clone, Copy)]
@@ -337,8 +340,8 @@ impl Walk<'_> {
     /// lived. A reader from which the writer descends waits as parents do.
     fn pipe(&mut self, writer: ProcessId, reader: ProcessId, time: Timestamp) {
         let lives = |state: &State| !state.has_ended && state.begun < time;
-        let mut above = std::iter::successors(Some(writer), |&id| self.parent(id));
-        if above.any(|id| id == reader) {
+        let above = std::iter::successors(Some(writer), |&id| self.parent(id));
+        if above.take(MOST_ABOVE).any(|id| id == reader) {
             // A job runner that collects the output of its jobs goes on with others meanwhile.
             return;
         }
@@ -414,7 +417,9 @@ impl Walk<'_> {
     /// may not need it.
     fn waited_for_a_slot(&self, runner: ProcessId, time: Timestamp) -> bool {
         let just_before = time.saturating_add(Nanos(-1));
-        self.slots.is_runner(runner) && self.slots.taken(just_before, time) > 0
+        self.slots.is_limit_stated()
+            && self.slots.is_runner(runner)
+            && self.slots.taken(just_before, time) > 0
     }
 
     /// Returns the longest chain, from its first stretch on; neighbouring stretches of one process become one step.
@@ -495,6 +500,19 @@ mod tests {
         let (steps, length) = chain_of(&trace, Vec::new());
         assert_eq!(steps, [(0, 2), (1, 8), (0, 2), (2, 13), (0, 5)]);
         assert_eq!(length, 30);
+    }
+
+    #[test]
+    fn a_guessed_number_of_slots_makes_no_job_free_of_the_one_before() {
+        // Three children one after the other, of a program that is no known runner.
+        let all = [
+            (None, 0, 40),
+            (Some(0), 2, 10),
+            (Some(0), 12, 25),
+            (Some(0), 26, 30),
+        ];
+        let (_, length) = chain_of(&trace_of(&all), Vec::new());
+        assert_eq!(length, 40);
     }
 
     #[test]

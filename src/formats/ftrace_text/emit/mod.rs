@@ -527,6 +527,12 @@ impl<'a> Emitter<'a> {
     fn plain(&mut self, line: &Line<'a>, plain: Plain) {
         match plain {
             Plain::Silent | Plain::Frame => {}
+            Plain::Started(cpu) => {
+                let lane = self.lane_of(cpu);
+                if let Some(lane) = self.lanes.get_mut(lane) {
+                    lane.lost.get_or_insert(None);
+                }
+            }
             Plain::Lost(cpu, count) => {
                 let lane = self.lane_of(cpu);
                 if let Some(lane) = self.lanes.get_mut(lane) {
