@@ -56,8 +56,8 @@ pub(crate) fn slices_on_cpu(command: clap::Command) -> clap::Command {
         arg.help(
             "Only what happened on CPU N, or on several (0,2-4): a thread's slice counts once if the thread \
              ran there during it, with the time that it ran there in the range; slices of the CPU itself \
-             (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With --thread or --process only what these did there. May \
-             be repeated",
+             (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With \
+             --thread or --process only what these did there. May be repeated",
         )
     })
 }

@@ -227,7 +227,8 @@ fn states_survive_chrome_json_and_fxt_after_it() {
         let mut expected: Vec<Vec<String>> = (expected.iter())
             .map(|row| row.map(str::to_owned).to_vec())
             .collect();
-        (found.sort(), expected.sort());
+        found.sort();
+        expected.sort();
         assert_eq!(found, expected, "{out}");
     }
 }

@@ -304,7 +304,7 @@ impl<'a> JsonEvents<'a> {
             }
             _ => false,
         };
-        tracks.any(|(track, id)| self.chosen.has_track(id) && is_nobodys(&track))
+        tracks.any(|(track, id)| self.chosen.has_track(id) && is_nobodys(track))
             || trace.gaps.iter().any(|gap| gap.cpu.is_none())
             || counters.any(|(track, id)| {
                 track.scope == CounterScope::Global && self.chosen.has_counter(id)

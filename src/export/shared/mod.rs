@@ -1,8 +1,8 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
-//! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names
-//! of their tracks (`async_groups`), CPUs of events
-//! (`event_cpus`), names of counters, losses, threads that items refer to (`met`), where items are cut (`borders`), the arguments of events, and
-//! how pieces are encoded on all cores (`pieces`).
+//! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names of
+//! their tracks (`async_groups`), CPUs of events (`event_cpus`), names of counters, losses, threads that items refer to
+//! (`met`), where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores
+//! (`pieces`).
 
 pub mod arguments;
 pub(crate) mod async_groups;

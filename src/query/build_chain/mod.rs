@@ -9,17 +9,17 @@
 //!
 //! A process waits for the fork that created it, and a reader of a file waits for the processes that wrote the file. A
 //! parent waits for its children when the last of them ends: a parent that runs them one at a time (a shell, a compiler
-//! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could: not if all
-//! its job slots were taken until then, as always with `-j1`. While other children live, the end of one child is not needed to start the next; if the next reads a file of the one
-//! before, the file shows that. The length of a chain is the time in which its processes had no living child. The
-//! longest is found by walking through all forks, reads, writes and ends once, in time order. A process that still runs
-//! lasts to the end of the trace.
+//! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could: not if
+//! all its job slots were taken until then, as always with `-j1`. While other children live, the end of one child is
+//! not needed to start the next; if the next reads a file of the one before, the file shows that. The length of a chain
+//! is the time in which its processes had no living child. The longest is found by walking through all forks, reads,
+//! writes and ends once, in time order. A process that still runs lasts to the end of the trace.
 //!
 //! Where a build tool itself recorded which job unblocked another (arrows called `unblocks`), the chain of the unblocked
 //! job continues the chain of the job that unblocked it.
 //!
-//! A reader of a pipe waits for the writer, if it is none of the writer's ancestors: an assembler that starts with the compiler (`-pipe`) and ends after it does not
-//! take the time that the compiler takes.
+//! A reader of a pipe waits for the writer, if it is none of the writer's ancestors: an assembler that starts with the
+//! compiler (`-pipe`) and ends after it does not take the time that the compiler takes.
 //!
 //! The chain is then put on the axis (`axis`), with the waits between its steps, so that the times of steps and waits
 //! add up to the time of the trace. A job runner (make, ninja ...) that runs as many jobs as it may waits for a free
