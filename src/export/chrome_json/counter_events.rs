@@ -119,10 +119,20 @@ impl JsonEvents<'_> {
                 CounterScope::Global => Koids::MACHINE,
                 CounterScope::Cpu(cpu) => self.koids.cpu(cpu),
                 CounterScope::Thread(thread) => self.koids.thread(thread),
-                CounterScope::Process(process) => self.koids.on_process(process),
+                CounterScope::Process(process) => {
+                    ThreadKoids::of_process(self.koids.process(process))
+                }
             };
             let first = counters.events.get(track.samples.start as usize);
             let first = first.copied().map(EventId);
+            // On the thread that took the first sample: no thread is made for the process.
+            let written_on = match (track.scope, first) {
+                (CounterScope::Process(process), Some(first)) => {
+                    let thread = self.trace.events.thread(first);
+                    (self.koids).on_async_track(self.trace, Some(process), thread)
+                }
+                _ => owner,
+            };
             // An event may have thousands of series: it is decoded once, not for each of them.
             if let Some(event) = first
                 && stated
@@ -139,9 +149,9 @@ impl JsonEvents<'_> {
                 .or_default();
             *nth += 1;
             let at = *known.entry((key.clone(), *nth)).or_insert_with(|| {
-                let (owner, event, id) = key;
+                let (_, event, id) = key;
                 all.push(Together {
-                    owner,
+                    owner: written_on,
                     event,
                     id,
                     series: Vec::new(),

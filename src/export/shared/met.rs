@@ -78,11 +78,4 @@ fn met_on_tracks(trace: &Trace, chosen: &Chosen<'_>, koids: &Koids, met: &mut Fx
             rows.for_each(|row| meet(EventId(trace.counters.events[row as usize]), Some(process)));
         }
     }
-    for (track, id) in trace.counters.tracks.iter().zip((0..).map(CounterTrackId)) {
-        if let CounterScope::Process(process) = track.scope
-            && chosen.has_counter(id)
-        {
-            met.extend(koids.first_thread(process));
-        }
-    }
 }
