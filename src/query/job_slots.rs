@@ -86,7 +86,8 @@ impl JobSlots {
             .clone()
             .map(|id| RUNNERS.contains(&program_bytes(trace, id)))
             .collect();
-        if !runners.contains(&true) {
+        let is_runner_known = runners.contains(&true);
+        if !is_runner_known {
             let most = ids
                 .clone()
                 .max_by_key(|id| (times.of(*id).children, std::cmp::Reverse(*id)));
@@ -131,9 +132,6 @@ impl JobSlots {
         // At the same time, ends come before begins.
         changes.sort_unstable_by_key(|change| (change.time, change.jobs));
         let most = most_at_once(&changes);
-        let is_runner_known = ids
-            .clone()
-            .any(|id| RUNNERS.contains(&program_bytes(trace, id)));
         let limit = outermost.map(|id| allowed(trace, id));
         let is_limit_stated = is_runner_known && matches!(limit, Some(Allowed::Jobs(_)));
         let may_have = match limit {

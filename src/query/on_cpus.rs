@@ -30,18 +30,11 @@ impl StandIns {
     /// Returns the artificial threads of a trace: no system numbers its threads so high. Each is of a CPU of its file.
     #[must_use]
     pub(crate) fn of(trace: &Trace) -> StandIns {
-        let cpu_of = |thread: ThreadId, number: u32| {
-            let file = trace.source_of(thread.0, |source| &source.threads);
-            let file = file.and_then(|file| trace.sources.get(file.0 as usize));
-            let cpus = file.map_or(0..trace.cpus.len() as u32, |file| file.cpus.clone());
-            let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
-            let at = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
-            Some(CpuId(cpus.start + at as u32))
-        };
         let threads = (0..).map(ThreadId).zip(&trace.threads);
         let found = threads.filter_map(|(id, thread)| {
             let number = cpu_of_koid(thread.tid)?;
-            Some((id, cpu_of(id, number)?))
+            let file = trace.source_of(id.0, |source| &source.threads);
+            Some((id, trace.cpu_numbered(file, number)?))
         });
         StandIns(found.collect())
     }

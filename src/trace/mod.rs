@@ -267,6 +267,16 @@ impl Trace {
         range(source).contains(&row).then_some(SourceId(at as u32))
     }
 
+    /// Returns the CPU with a number in a file (`None`: the trace is one file): each of several files has its own CPUs.
+    #[must_use]
+    pub(crate) fn cpu_numbered(&self, file: Option<SourceId>, number: u32) -> Option<CpuId> {
+        let file = file.and_then(|file| self.sources.get(file.0 as usize));
+        let cpus = file.map_or(0..self.cpus.len() as u32, |file| file.cpus.clone());
+        let own = self.cpus.get(cpus.start as usize..cpus.end as usize)?;
+        let at = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
+        Some(CpuId(cpus.start + at as u32))
+    }
+
     /// Returns when a run ended; `None` if only a part of it is known: it lasted to the end of its file, or an export cut
     /// it.
     #[must_use]

@@ -25,7 +25,7 @@ use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::{EndCut, Part};
 use crate::export::shared::numbers::{AsyncId, AsyncNumbers};
 use crate::trace::slices::SliceLabel;
-use crate::trace::{CpuId, EventId, ProcessId, SliceId, ThreadId, TrackId, TrackKind};
+use crate::trace::{CpuId, EventId, ProcessId, SliceId, TrackId, TrackKind};
 
 /// The state of writing asynchronous events.
 #[derive(Default)]
@@ -267,9 +267,7 @@ impl JsonEvents<'_> {
     /// Adds the thread that recorded an event, if it is not the one on which the event is written.
     fn add_recorder(&self, owner: ThreadKoids, event: EventId, args: &mut Map<String, Json>) {
         let thread = self.trace.events.thread(event);
-        let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
-        let recorder = thread.map(|thread| self.koids.thread(thread));
-        if let Some(recorder) = recorder.filter(|&recorder| recorder != owner) {
+        if let Some(recorder) = self.koids.recorder(thread, owner) {
             self.add_thread(["recorded_by_pid", "recorded_by_tid"], recorder, args);
         }
     }

@@ -27,7 +27,7 @@ use crate::fxt::agreed::{
     INTERRUPTED, REALLY_IN, REALLY_IN_FROM, RECORDED_BY, RECORDED_BY_PROCESS,
 };
 use crate::query::selection::Chosen;
-use crate::trace::{EventCursor, EventId, ProcessId, ThreadId, Trace, TrackKind};
+use crate::trace::{EventCursor, EventId, ProcessId, Trace, TrackKind};
 
 /// The input of the encoder.
 pub struct Source<'a> {
@@ -403,11 +403,8 @@ impl<'a, 't> Encoder<'a, 't> {
         written_on: ThreadKoids,
         event: EventId,
     ) -> impl Iterator<Item = Arg<'static>> {
-        let thread = self.events.thread(event);
-        let thread = thread.filter(|&thread| thread != ThreadId::IDLE);
-        let koids = thread.map(|thread| self.source.koids.thread(thread));
-        let other = koids.filter(|&koids| koids != written_on).into_iter();
-        other.flat_map(|koids| {
+        let recorder = (self.source.koids).recorder(self.events.thread(event), written_on);
+        recorder.into_iter().flat_map(|koids| {
             [
                 Arg::new(RECORDED_BY, ArgValue::Koid(koids.thread)),
                 Arg::new(RECORDED_BY_PROCESS, ArgValue::Koid(koids.process)),

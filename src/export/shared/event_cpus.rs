@@ -43,15 +43,10 @@ impl<'a> EventCpus<'a> {
         self.reader.describe(event).cpu
     }
 
-    /// Returns the CPU with this number in the file of an event: each of several files has its own CPUs.
+    /// Returns the CPU with this number in the file of an event.
     fn cpu_of_number(&self, id: EventId, number: u32) -> Option<CpuId> {
-        let trace = self.trace;
-        let source = trace.source_of(id.0, |source| &source.events);
-        let source = source.and_then(|id| trace.sources.get(id.0 as usize));
-        let cpus = source.map_or(0..trace.cpus.len() as u32, |source| source.cpus.clone());
-        let own = trace.cpus.get(cpus.start as usize..cpus.end as usize)?;
-        let index = own.binary_search_by_key(&number, |cpu| cpu.number).ok()?;
-        Some(CpuId(cpus.start + index as u32))
+        let file = self.trace.source_of(id.0, |source| &source.events);
+        self.trace.cpu_numbered(file, number)
     }
 }
 

@@ -317,6 +317,17 @@ impl Koids {
             .unwrap_or(MACHINE)
     }
 
+    /// Returns the thread that recorded an event, if the event is written on another one.
+    #[must_use]
+    pub(crate) fn recorder(
+        &self,
+        thread: Option<ThreadId>,
+        written_on: ThreadKoids,
+    ) -> Option<ThreadKoids> {
+        let thread = thread.filter(|&thread| thread != ThreadId::IDLE)?;
+        Some(self.thread(thread)).filter(|&koids| koids != written_on)
+    }
+
     /// Returns a thread of a process: the main one, or else the first.
     #[must_use]
     pub(crate) fn first_thread(&self, id: ProcessId) -> Option<ThreadId> {

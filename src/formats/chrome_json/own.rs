@@ -20,7 +20,16 @@ impl<'f> Emitter<'f> {
     /// Returns whether an event of our own exporter has this argument, which has a fixed meaning.
     #[inline]
     pub(super) fn has_own_argument(&self, event: &Event<'_, 'f>, argument: &[u8]) -> bool {
-        self.source.is_ours && argument_of(event, argument).is_some()
+        self.own_argument(event, argument).is_some()
+    }
+
+    /// Returns an argument of an event of our own exporter, which has a fixed meaning; nothing is searched in other files.
+    #[inline]
+    fn own_argument(&self, event: &Event<'_, 'f>, argument: &[u8]) -> Option<Raw<'f>> {
+        match self.source.is_ours {
+            true => argument_of(event, argument),
+            false => None,
+        }
     }
 
     /// Adds a cut if our own exporter cut the item that begins with an event; `index` is the event's number.
@@ -39,23 +48,21 @@ impl<'f> Emitter<'f> {
 
     /// Notes the CPU that an event of our own exporter states; `index` is the event's number.
     pub(super) fn own_cpu(&mut self, event: &Event<'_, 'f>, index: u32) {
-        if self.has_own_argument(event, ON_CPU.as_bytes())
-            && let Some(cpu) = number(event, ON_CPU.as_bytes())
-        {
-            let cpu = u16::try_from(cpu).ok().filter(|&cpu| cpu < u16::MAX);
-            self.cpus.extend(cpu.map(|cpu| (index, cpu)));
-        }
+        let stated = self.own_argument(event, ON_CPU.as_bytes());
+        let cpu = stated.and_then(|cpu| u16::try_from(whole(cpu.bytes())?).ok());
+        let cpu = cpu.filter(|&cpu| cpu < u16::MAX);
+        self.cpus.extend(cpu.map(|cpu| (index, cpu)));
     }
 
     /// Returns the kind of slice that an argument states, in an event of our own exporter.
     pub(super) fn stated_slice_kind(&self, event: &Event<'_, 'f>) -> Option<SliceKind> {
-        let word = argument_of(event, SLICE_KIND.as_bytes()).filter(|_| self.source.is_ours)?;
+        let word = self.own_argument(event, SLICE_KIND.as_bytes())?;
         SliceKind::of_word(word.bytes())
     }
 
     /// Returns the category that an argument states, in an asynchronous event of our own exporter.
     pub(super) fn stated_category(&mut self, event: &Event<'_, 'f>) -> Option<StringId> {
-        let text = argument_of(event, SLICE_CATEGORY.as_bytes()).filter(|_| self.source.is_ours)?;
+        let text = self.own_argument(event, SLICE_CATEGORY.as_bytes())?;
         match text {
             Raw::Text(text) => Some(self.intern(text)),
             _ => None,
@@ -64,7 +71,7 @@ impl<'f> Emitter<'f> {
 
     /// Returns the name of the track that an argument states, in an asynchronous event of our own exporter.
     pub(super) fn stated_group(&mut self, event: &Event<'_, 'f>) -> Option<StringId> {
-        let text = argument_of(event, ASYNC_GROUP.as_bytes()).filter(|_| self.source.is_ours)?;
+        let text = self.own_argument(event, ASYNC_GROUP.as_bytes())?;
         match text {
             Raw::Text(text) => Some(self.intern(text)),
             _ => None,

@@ -146,7 +146,8 @@ pub fn act(
 ) {
     // Any call that takes a path may show the directory (`-y`).
     let shows_directory = text.starts_with(b"AT_FDCWD<") || text.starts_with(b"-100<");
-    if !acts(name) && !shows_directory {
+    let acts = acts(name);
+    if !acts && !shows_directory {
         return;
     }
     let dialect = emitter.source.dialect;
@@ -164,7 +165,7 @@ pub fn act(
         note_directory(emitter, event, thread, &done);
     }
     match name {
-        _ if !acts(name) => {}
+        _ if !acts => {}
         b"getcwd" => {
             if let Some(path) = done.string(0).filter(|_| done.returned() > Some(0)) {
                 emitter.is_in(event, thread, &path, DirectorySort::Found);
