@@ -19,7 +19,6 @@ use crate::event::{
     Complete, Directory, EventKind, Gap, KindId, Lane, LoneBegins, PartColumns, Seam, SeriesScope,
     Ties, WholeRun, WholeState,
 };
-use crate::fxt::agreed::cpu_of_koid;
 use crate::trace::{Events, LabelId, Segment, SliceLabel};
 
 /// All parts merged. Thread keys are not mapped to threads yet.
@@ -78,7 +77,7 @@ pub(crate) fn merge(
         part.columns.sort_by_time();
         Ok(())
     })?;
-    let cpus = cpu_numbers(&parts, lanes, directory);
+    let cpus = cpu_numbers(&parts, lanes);
     // Mostly, the CPU numbers have no gaps: then numbers equal ids, and no event has to be renumbered.
     let are_ids = cpus.iter().copied().eq(0..cpus.len() as u32);
     let mut recorded = Recorded {
@@ -318,11 +317,10 @@ fn complete_ends(recorded: &Recorded, completes: &PerPart<Complete>) -> Vec<i64>
     parts.filter_map(of_part).collect()
 }
 
-/// Returns the numbers of all CPUs, sorted: also of those that only have an artificial thread, in our own exports.
-fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane], directory: &Directory) -> Vec<u32> {
+/// Returns the numbers of all CPUs, sorted.
+fn cpu_numbers(parts: &[PartColumns], lanes: &[Lane]) -> Vec<u32> {
     let of_lanes = lanes.iter().filter_map(|lane| lane.cpu);
-    let stand_ins = (directory.threads.iter()).filter_map(|thread| cpu_of_koid(thread.tid));
-    let mut numbers: Vec<u32> = of_lanes.chain(stand_ins).collect();
+    let mut numbers: Vec<u32> = of_lanes.collect();
     let from_rows: Vec<Vec<u32>> = parts
         .par_iter()
         .map(|part| {

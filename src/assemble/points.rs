@@ -205,7 +205,6 @@ fn points_of<K: Copy + Into<u32>>(
     let columns = recorded.columns(part);
     let threads = &recorded.events.threads;
     let cpu_count = recorded.cpus.len();
-    let cpu_track = part.cpu.map(track_number::of_cpu);
     let mut elsewhere = elsewhere.iter().peekable();
     let mut points = Collected {
         part,
@@ -222,13 +221,18 @@ fn points_of<K: Copy + Into<u32>>(
     {
         let (start, end) = (run.start, run.end);
         let kinds = &all_kinds[start..end];
-        let track_of = |local: usize, class: Class| match cpu_track {
-            Some(track) if class == Class::OfCpu || matches!(key, Some(ThreadKey::IDLE) | None) => {
-                track
-            }
-            _ => {
-                let thread = threads.at(key, columns.time(local as u32));
-                track_number::of_thread(thread, cpu_count)
+        let track_of = |local: usize, class: Class| {
+            let cpu = match (class, key) {
+                (Class::OfCpu, _) => recorded.cpu(part, local as u32),
+                (_, Some(ThreadKey::IDLE) | None) => part.cpu,
+                _ => None,
+            };
+            match cpu {
+                Some(cpu) => track_number::of_cpu(cpu),
+                None => {
+                    let thread = threads.at(key, columns.time(local as u32));
+                    track_number::of_thread(thread, cpu_count)
+                }
             }
         };
         let first = points.events.len();

@@ -90,6 +90,12 @@ impl Recorded {
         threads.at(columns.thread(local), columns.time(local))
     }
 
+    /// Returns the CPU of one of a part's events: that of the part's lane, else the one that the event names.
+    #[inline]
+    pub(crate) fn cpu(&self, part: &Part, local: u32) -> Option<CpuId> {
+        (part.cpu).or_else(|| self.columns(part).cpu(local).map(CpuId))
+    }
+
     /// Returns the id of the CPU with a number; `None` if no lane or row has that number.
     pub(crate) fn cpu_id(&self, number: u32) -> Option<CpuId> {
         let found = self.cpus.binary_search(&number).ok();

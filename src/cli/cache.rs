@@ -7,6 +7,7 @@ use clap::ArgMatches;
 
 use super::command::{CliError, Command, Example, stdout, without_reading_arguments};
 use crate::load::model::{Folder, ModelFile, default_folder};
+use crate::view::ruler::size_text;
 
 /// This command's row.
 pub(crate) const COMMAND: Command = Command {
@@ -68,7 +69,7 @@ fn print(files: &[ModelFile]) -> Result<(), CliError> {
     for file in files {
         let days = now.duration_since(file.used).unwrap_or_default().as_secs() / 86_400;
         let path = file.path.display();
-        writeln!(out, "{:>10} {days:>4} days  {path}", megabytes(file.bytes))?;
+        writeln!(out, "{:>10} {days:>4} days  {path}", size_text(file.bytes))?;
     }
     writeln!(out, "{}", summary(files))?;
     Ok(())
@@ -84,11 +85,7 @@ fn clear(folder: &Folder) -> Result<(), CliError> {
 fn summary(files: &[ModelFile]) -> String {
     let sum = files.iter().map(|file| file.bytes).sum();
     match files.len() {
-        1 => format!("1 file, {}", megabytes(sum)),
-        count => format!("{count} files, {}", megabytes(sum)),
+        1 => format!("1 file, {}", size_text(sum)),
+        count => format!("{count} files, {}", size_text(sum)),
     }
-}
-
-fn megabytes(bytes: u64) -> String {
-    format!("{:.1} MB", bytes as f64 / 1e6)
 }

@@ -13,6 +13,8 @@ pub enum Family {
     Durations,
     /// As [`Family::Durations`], but an end may name the slice that it closes (Chrome JSON).
     NamedDurations,
+    /// As [`Family::Durations`], on the track of the event's CPU (our own exports).
+    CpuDurations,
     /// System calls.
     Syscalls,
     /// Calls of the function graph tracer.
@@ -113,6 +115,7 @@ impl Family {
                 (Place::Thread, Matching::Innermost, OpenBegin::Unfinished)
             }
             Family::NamedDurations => (Place::Thread, Matching::ByName, OpenBegin::Unfinished),
+            Family::CpuDurations => (Place::Cpu, Matching::Innermost, OpenBegin::Unfinished),
             Family::Syscalls | Family::RawSyscalls => {
                 (Place::Thread, Matching::OneAtATime, OpenBegin::Unfinished)
             }
@@ -137,7 +140,9 @@ impl Family {
     #[must_use]
     pub fn slice_kind(self) -> SliceKind {
         match self {
-            Family::Durations | Family::NamedDurations => SliceKind::Durations,
+            Family::Durations | Family::NamedDurations | Family::CpuDurations => {
+                SliceKind::Durations
+            }
             Family::Syscalls | Family::RawSyscalls => SliceKind::SystemCalls,
             Family::Functions => SliceKind::Functions,
             Family::Kprobes | Family::Uprobes => SliceKind::Probes,
@@ -160,6 +165,9 @@ impl Family {
     /// written with ids.)
     #[must_use]
     pub(crate) fn closes_innermost(self) -> bool {
-        matches!(self, Family::Durations | Family::Async)
+        matches!(
+            self,
+            Family::Durations | Family::CpuDurations | Family::Async
+        )
     }
 }

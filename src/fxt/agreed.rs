@@ -33,6 +33,9 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 /// The argument of an instant, and in JSON of a state: the number of the CPU on which its event was recorded.
 pub(crate) const ON_CPU: &str = "on_cpu";
 
+/// The argument in JSON of an event on the track of a CPU: the CPU's number.
+pub(crate) const CPU_TRACK: &str = "cpu_track";
+
 /// The argument of an asynchronous event that a thread of another process recorded: that thread.
 pub(crate) const RECORDED_BY: &str = "recorded_by";
 /// The argument with the process of that thread: threads of two processes may have one koid.
@@ -81,9 +84,9 @@ pub(crate) fn koid_of_cpu(number: u16) -> u64 {
 
 /// Returns the CPU that an artificial koid of this program's exporter belongs to.
 #[must_use]
-pub(crate) fn cpu_of_koid(koid: u64) -> Option<u32> {
+pub(crate) fn cpu_of_koid(koid: u64) -> Option<u16> {
     let number = koid.checked_sub(FIRST_CPU)?;
-    u16::try_from(number).ok().map(u32::from)
+    u16::try_from(number).ok().filter(|&cpu| cpu < u16::MAX)
 }
 
 /// Returns whether a koid is the artificial one of a CPU or the machine, not of a real process or thread.

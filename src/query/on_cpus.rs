@@ -2,13 +2,12 @@
 //!
 //! An event belongs to the CPU that it names. An event that names none (as all events of FXT) belongs to the CPU on
 //! which its thread ran: in the run around it, else in the last run before it, else in the first run. A slice of a
-//! thread belongs to every CPU on which the thread ran during it, and to the CPUs of its begin and end. In our own exports,
-//! what happens on the artificial thread of a CPU belongs to that CPU. Anything without a known CPU belongs to all.
+//! thread belongs to every CPU on which the thread ran during it, and to the CPUs of its begin and end. Anything without a
+//! known CPU belongs to all.
 
 use std::ops::Range;
 
 use crate::base::{TimeSpan, Timestamp};
-use crate::fxt::agreed::cpu_of_koid;
 use crate::trace::{CpuId, EventId, RunId, ThreadId, Trace};
 
 /// The CPUs, and the times at which each thread ran there.
@@ -19,37 +18,6 @@ pub(crate) struct OnCpus {
     /// Start and end of each stretch; those of a thread are sorted and do not overlap.
     stretches: Vec<(i64, i64)>,
     of_thread: Vec<Range<u32>>,
-    stand_ins: StandIns,
-}
-
-/// The artificial threads of CPUs in our own exports.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct StandIns(Vec<(ThreadId, CpuId)>);
-
-impl StandIns {
-    /// Returns the artificial threads of a trace: no system numbers its threads so high. Each is of a CPU of its file.
-    #[must_use]
-    pub(crate) fn of(trace: &Trace) -> StandIns {
-        let threads = (0..).map(ThreadId).zip(&trace.threads);
-        let found = threads.filter_map(|(id, thread)| {
-            let number = cpu_of_koid(thread.tid)?;
-            let file = trace.source_of(id.0, |source| &source.threads);
-            Some((id, trace.cpu_numbered(file, number)?))
-        });
-        StandIns(found.collect())
-    }
-
-    /// Returns the CPU of an artificial thread; `None` for other threads.
-    fn cpu(&self, thread: ThreadId) -> Option<CpuId> {
-        let at = self.0.binary_search_by_key(&thread, |it| it.0).ok()?;
-        Some(self.0.get(at)?.1)
-    }
-
-    /// Returns the artificial threads of a CPU.
-    pub(crate) fn threads(&self, cpu: CpuId) -> impl Iterator<Item = ThreadId> {
-        let own = self.0.iter().filter(move |it| it.1 == cpu);
-        own.map(|it| it.0)
-    }
 }
 
 impl OnCpus {
@@ -63,7 +31,6 @@ impl OnCpus {
         if cpus.is_empty() {
             return found;
         }
-        found.stand_ins = StandIns::of(trace);
         for thread in 0..trace.threads.len() as u32 {
             let first = found.stretches.len();
             for &row in trace.runs.of(ThreadId(thread)) {
@@ -120,9 +87,6 @@ impl OnCpus {
         }
         let event = trace.events.get(id);
         let thread = trace.events.thread(id);
-        if let Some(cpu) = thread.and_then(|thread| self.stand_ins.cpu(thread)) {
-            return self.cpus.contains(&cpu);
-        }
         let cpu = event.cpu.map(CpuId);
         let cpu = cpu.or_else(|| trace.runs.cpu_at(thread, event.row.time));
         cpu.is_none_or(|cpu| self.cpus.contains(&cpu))

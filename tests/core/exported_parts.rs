@@ -321,3 +321,59 @@ fn operations_of_several_categories_stay_nested_in_json() {
     let categories: BTreeSet<String> = inside.map(|event| event["cat"].to_string()).collect();
     assert_eq!(categories, BTreeSet::from(["\"build\"".to_owned()]));
 }
+
+/// Slices and instants of CPUs are on the tracks of their CPUs again, of the threads that ran there; no process or thread
+/// is added.
+#[test]
+fn what_belongs_to_a_cpu_comes_back_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let root = env!("CARGO_MANIFEST_DIR");
+    for sample in ["sched-irq-syscalls.dat", "block-ext4.dat"] {
+        let file = format!("{root}/sample-traces/{sample}");
+        let [fxt, json, later] = ["a.fxt", "a.json", "b.fxt"].map(path);
+        for (from, to) in [(&file, &fxt), (&file, &json), (&json, &later)] {
+            let _written = stdout(&["export", from, "-o", to, "--force"]);
+        }
+        let sorted = |file: &str, table: &str, wanted: &[&str]| {
+            let all = rows(&["table", table, file]);
+            let of_row = |row: &Row| wanted.iter().map(|name| row[*name].clone()).collect();
+            let mut all: Vec<Vec<String>> = all.iter().map(of_row).collect();
+            all.sort();
+            all
+        };
+        let tables: [(&str, &[&str]); 4] = [
+            (
+                "slices",
+                &[
+                    "ts", "dur", "depth", "name", "category", "pid", "tid", "track",
+                ],
+            ),
+            (
+                "instants",
+                &["ts", "name", "category", "pid", "tid", "track"],
+            ),
+            ("processes", &["pid", "name"]),
+            ("threads", &["tid", "pid", "name"]),
+        ];
+        for (table, wanted) in tables {
+            let expected = sorted(&file, table, wanted);
+            assert!(
+                !expected.is_empty() || table == "instants",
+                "{sample}: {table}"
+            );
+            for again in [&fxt, &json, &later] {
+                let found = sorted(again, table, wanted);
+                let differ = expected.iter().zip(&found).find(|(a, b)| a != b);
+                assert_eq!(expected.len(), found.len(), "{sample}: {table}: {again}");
+                assert_eq!(differ, None, "{sample}: {table}: {again}");
+            }
+        }
+    }
+    let all = rows(&[
+        "table",
+        "slices",
+        &format!("{root}/sample-traces/sched-irq-syscalls.dat"),
+    ]);
+    assert!(all.iter().any(|row| row["track"].starts_with("CPU ")));
+}

@@ -220,11 +220,7 @@ fn programs_that_open_a_trace_at_once_all_see_the_same() {
 fn the_cache_is_listed_and_cleared_and_private() {
     let cache = Cache::new();
     let file = cache.sample("compress.fxt");
-    assert!(
-        cache
-            .text(&["cache", "list"])
-            .ends_with("\n0 files, 0.0 MB\n")
-    );
+    assert!(cache.text(&["cache", "list"]).ends_with("\n0 files, 0 B\n"));
     cache.text(&["info", &file, "--no-cache"]);
     let set = cache.0.path().join("set");
     cache.text(&["dataset", "add", set.to_str().unwrap(), &file]);

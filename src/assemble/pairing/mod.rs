@@ -434,7 +434,9 @@ impl Sorter {
         let mut last = (None, None);
         let mut track_of = |event: u32, place: Place| {
             let key = columns.thread(event);
-            if let (Place::Cpu, Some(cpu)) = (place, part.cpu) {
+            if place == Place::Cpu
+                && let Some(cpu) = recorded.cpu(part, event)
+            {
                 return track_number::of_cpu(cpu);
             }
             if let (Some(ThreadKey::IDLE) | None, Some(cpu)) = (key, part.cpu) {

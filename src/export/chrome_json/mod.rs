@@ -5,8 +5,8 @@
 //! `id2` that is local to their process, or global if they belong to no process), names `M`. Slices of one thread nest:
 //! slices that cross others are on an extra thread (`shared::layers`). Runs and interrupts of a CPU are in a process
 //! called `CPU n`, states of threads and their wakeups on threads called `NAME states` (`scheduling`), losses are
-//! instants (`losses`); the name record of a process or thread that only exists in the file contains what it
-//! `stands_for`, so that our reader can restore the trace. Times are microseconds with three decimals, so that no
+//! instants (`losses`); the name of a process or thread that only exists in the file contains what it `stands_for`
+//! (`names`), so that our reader can restore the trace. Times are microseconds with three decimals, so that no
 //! nanosecond is lost; numbers above 2^53 are texts, ids above 32 bits have stand-ins (see `shared::numbers`). Slices,
 //! runs and states that reach over a border are cut there and have arguments that state it (see `shared::borders`).
 //! Arguments that share a name become a list.
@@ -17,15 +17,15 @@ mod event_parts;
 mod flow_events;
 mod flow_labels;
 mod losses;
+mod names;
 mod scheduling;
 #[cfg(test)]
 mod tests;
 mod values;
 
-use std::borrow::Cow;
 use std::io::Write;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, merge};
@@ -34,27 +34,23 @@ use super::shared::event_cpus::EventCpus;
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
-use super::shared::losses::cpus as losses_of_cpus;
-use super::shared::met::met;
-use super::shared::numbers::{Numbers, exact_number};
+use super::shared::numbers::Numbers;
 use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
-use crate::base::{Job, StringId, TimeSpan, Timestamp};
+use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
 use crate::export::shared::{ThreadKoids, interrupted};
 use crate::formats::EventRef;
-use crate::fxt::agreed::ON_CPU;
+use crate::fxt::agreed::{CPU_TRACK, ON_CPU};
 use crate::load::LoadedTrace;
 use crate::tables::items::track_name;
-use crate::trace::counters::CounterScope;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{
-    CounterTrackId, CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, Track, TrackId,
-    TrackKind,
+    CpuId, EventId, InstantId, ProcessId, SliceId, ThreadId, Trace, TrackId, TrackKind,
 };
 use asyncs::Operations;
-use event_parts::{Head, Name, OwnNumber, StandsFor, When};
+use event_parts::{Head, When};
 use flow_events::{FlowEvent, next_slice};
 use flow_labels::flow_labels;
 use values::{exact, json_args, json_object, scope_letter};
@@ -197,176 +193,6 @@ impl<'a> JsonEvents<'a> {
         fields
     }
 
-    fn names(&mut self) -> Result<(), ExportError> {
-        let trace = self.trace;
-        let met = met(trace, self.chosen, self.koids);
-        let threads = (1..trace.threads.len() as u32).map(ThreadId);
-        let threads: Vec<ThreadId> = threads
-            .filter(|&id| self.chosen.has_thread(id) || met.contains(&id))
-            .collect();
-        let homes: FxHashSet<ProcessId> = (threads.iter())
-            .filter_map(|&id| trace.thread(id).process)
-            .collect();
-        for (index, process) in trace.processes.iter().enumerate() {
-            let id = ProcessId(index as u32);
-            if self.chosen.has_process(id) || homes.contains(&id) {
-                let koid = self.koids.process(id);
-                let own = OwnNumber {
-                    word: "pid",
-                    number: process.pid,
-                    koid,
-                };
-                self.name(&Name {
-                    what: "process_name",
-                    owner: ThreadKoids::of_process(koid),
-                    name: &exact(trace, process.name),
-                    own: Some(own),
-                    stands_for: None,
-                })?;
-                let owner = ThreadKoids::of_process(koid);
-                if let Some(rank) = process.rank {
-                    self.fact("process_sort_index", owner, "sort_index", json!(rank))?;
-                }
-                if process.labels != StringId::EMPTY {
-                    let labels = json!(exact(trace, process.labels));
-                    self.fact("process_labels", owner, "labels", labels)?;
-                }
-            }
-        }
-        for id in threads {
-            let thread = trace.thread(id);
-            let owner = self.koids.thread(id);
-            let own = OwnNumber {
-                word: "tid",
-                number: thread.tid,
-                koid: owner.thread,
-            };
-            self.name(&Name {
-                what: "thread_name",
-                owner,
-                name: &exact(trace, thread.name),
-                own: Some(own),
-                stands_for: None,
-            })?;
-            if let Some(rank) = thread.rank {
-                self.fact("thread_sort_index", owner, "sort_index", json!(rank))?;
-            }
-        }
-        if self.has_machine() {
-            for what in ["process_name", "thread_name"] {
-                self.name(&Name {
-                    what,
-                    owner: Koids::MACHINE,
-                    name: "machine",
-                    own: None,
-                    stands_for: Some(StandsFor::Machine),
-                })?;
-            }
-        }
-        let lossy: FxHashSet<CpuId> = losses_of_cpus(trace, self.chosen).collect();
-        for id in (0..trace.cpus.len() as u32).map(CpuId) {
-            if self.chosen.has_runs_of(id) || lossy.contains(&id) {
-                let owner = self.koids.cpu(id);
-                let name = self.koids.cpu_name(trace, id);
-                for what in ["process_name", "thread_name"] {
-                    self.name(&Name {
-                        what,
-                        owner,
-                        name: &name,
-                        own: None,
-                        stands_for: Some(StandsFor::Cpu(self.cpu_number(id.0))),
-                    })?;
-                }
-                self.name(&Name {
-                    what: "thread_name",
-                    owner: owner.with_thread(owner.thread + RUNS_OFFSET),
-                    name: &format!("{name} runs"),
-                    own: None,
-                    stands_for: Some(StandsFor::Runs),
-                })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns whether something is written that belongs to the whole machine.
-    fn has_machine(&self) -> bool {
-        let trace = self.trace;
-        let mut tracks = trace.tracks.iter().zip((0..).map(TrackId));
-        let mut counters = (trace.counters.tracks.iter()).zip((0..).map(CounterTrackId));
-        let is_nobodys = |track: &Track| match track.kind {
-            TrackKind::Nobody => true,
-            TrackKind::Async(None) => {
-                let rows = trace.slices.rows_of(track).iter();
-                let begins = rows.flat_map(|row| row.slices.clone());
-                let mut begins = begins.map(|slice| trace.slices.begin(slice as usize));
-                begins.any(|begin| trace.events.thread(begin).is_none())
-            }
-            _ => false,
-        };
-        tracks.any(|(track, id)| self.chosen.has_track(id) && is_nobodys(track))
-            || trace.gaps.iter().any(|gap| gap.cpu.is_none())
-            || counters.any(|(track, id)| {
-                track.scope == CounterScope::Global && self.chosen.has_counter(id)
-            })
-    }
-
-    /// Writes the name of a process or thread, and its own number if a stand-in replaces the koid.
-    fn name(&mut self, of: &Name<'_>) -> Result<(), ExportError> {
-        let own = (of.own.as_ref()).filter(|own| self.numbers.is_other(own.koid));
-        let name = match own {
-            Some(OwnNumber { word, number, .. }) if of.name.is_empty() => {
-                Cow::from(format!("{word} {number}"))
-            }
-            _ => Cow::from(of.name),
-        };
-        if name.is_empty() {
-            return Ok(());
-        }
-        let mut args = Map::new();
-        args.insert("name".to_owned(), json!(name));
-        if let Some(OwnNumber { word, number, .. }) = own {
-            args.insert((*word).to_owned(), exact_number(*number));
-        }
-        if let Some(stands_for) = of.stands_for {
-            if let StandsFor::Cpu(number) = stands_for {
-                args.insert("cpu".to_owned(), json!(number));
-            }
-            let word = match stands_for {
-                StandsFor::Cpu(_) => json!("cpu"),
-                StandsFor::Runs => json!("runs"),
-                StandsFor::Machine => json!("machine"),
-                StandsFor::Thread(koid) => json!(self.numbers.of(koid)),
-            };
-            args.insert("stands_for".to_owned(), word);
-        }
-        let head = Head {
-            phase: "M",
-            category: "",
-            name: of.what,
-            owner: of.owner,
-        };
-        self.event(&head, When::at(0), "", Some(args))
-    }
-
-    /// Writes a metadata event with one argument about a process or thread.
-    fn fact(
-        &mut self,
-        what: &'static str,
-        owner: ThreadKoids,
-        argument: &'static str,
-        value: Json,
-    ) -> Result<(), ExportError> {
-        let head = Head {
-            phase: "M",
-            category: "",
-            name: what,
-            owner,
-        };
-        let args = Map::from_iter([(argument.to_owned(), value)]);
-        self.event(&head, When::at(0), "", Some(args))
-    }
-
     fn owner_of(&self, kind: TrackKind, event: EventId) -> ThreadKoids {
         match kind {
             TrackKind::Cpu(cpu) => self.koids.cpu(cpu),
@@ -455,8 +281,11 @@ impl<'a> JsonEvents<'a> {
         self.event(&head, when, "", Some(args))
     }
 
-    /// Adds the thread that ran when an event of a CPU track was recorded, unless the CPU was idle.
+    /// Adds the CPU of an event of a CPU track, and the thread that ran there, unless the CPU was idle.
     fn add_interrupted(&self, kind: TrackKind, event: EventId, args: &mut Map<String, Json>) {
+        if let TrackKind::Cpu(cpu) = kind {
+            args.insert(CPU_TRACK.to_owned(), json!(self.cpu_number(cpu.0)));
+        }
         if let Some(thread) = interrupted(kind, self.trace.events.thread(event)) {
             let thread = self.koids.thread(thread);
             self.add_thread(["interrupted_pid", "interrupted_tid"], thread, args);
@@ -574,18 +403,6 @@ impl<'a> JsonEvents<'a> {
         let koid = EXTRA_THREADS + self.extra_threads;
         self.numbers.add(koid);
         koid
-    }
-
-    /// Writes the name of a `thread` from `extra_thread` that has events of `own`.
-    fn name_extra(&mut self, own: ThreadKoids, thread: u64, name: &str) -> Result<(), ExportError> {
-        self.name_count += 1;
-        self.name(&Name {
-            what: "thread_name",
-            owner: own.with_thread(thread),
-            name,
-            own: None,
-            stands_for: Some(StandsFor::Thread(own.thread)),
-        })
     }
 }
 

@@ -6,6 +6,7 @@ use super::super::Selection;
 use super::super::fxt::records::{EventType, Head};
 use super::super::fxt::tests::{complete, head, koids, written};
 use super::*;
+use crate::export::shared::numbers::exact_number;
 
 fn rows(loaded: &LoadedTrace) -> Vec<Json> {
     let mut bytes = Vec::new();

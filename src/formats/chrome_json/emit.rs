@@ -122,6 +122,8 @@ pub(super) struct Event<'e, 'a> {
     pub(super) micros: Micros,
     pub(super) pair: Pair,
     pub(super) thread: ThreadKey,
+    /// The CPU whose track the event is on, if it is not on that of its thread.
+    pub(super) cpu: Option<u16>,
     pub(super) category: StringId,
     pub(super) name: StringId,
 }
@@ -133,7 +135,7 @@ pub(super) struct Emitter<'f> {
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
     names: Names,
-    /// Labels of slices whose kind is not the one that their category implies, in our own exports.
+    /// Labels of slices that are of a CPU or whose kind is not the one that their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
     /// The CPUs of events, by their index, in our own exports.
@@ -330,6 +332,7 @@ impl<'f> Emitter<'f> {
             micros,
             pair,
             thread,
+            cpu: None,
             category: self.category(raw.category),
             name: self.name_of(raw),
         })
@@ -358,8 +361,12 @@ impl<'f> Emitter<'f> {
     }
 
     fn phase(&mut self, event: Event<'_, 'f>) {
-        if self.source.is_ours && self.own_scheduling(&event).is_some() {
-            return;
+        let mut event = event;
+        if self.source.is_ours {
+            if self.own_scheduling(&event).is_some() {
+                return;
+            }
+            event = self.of_cpu_track(&event).unwrap_or(event);
         }
         match event.raw.phase {
             b'X' => self.complete(&event),
@@ -421,6 +428,10 @@ impl<'f> Emitter<'f> {
     /// Adds an event; returns its index and the label of its category and name.
     #[inline]
     pub(super) fn push(&mut self, event: &Event<'_, 'f>, role: Role) -> (u32, u32) {
+        let role = match (role, event.cpu) {
+            (Role::Instant, Some(_)) => Role::CpuInstant,
+            _ => role,
+        };
         let known = self.names.get(event.name, event.category);
         let kind = known.and_then(|known| known.kind(role));
         let (label, kind) = match (known, kind) {
@@ -429,8 +440,9 @@ impl<'f> Emitter<'f> {
         };
         let columns = &mut self.out.columns;
         let place = event.at as u64;
-        let event = (columns.events).push(event.time, place, KindId(kind), event.thread);
-        (event, label)
+        let index = (columns.events).push(event.time, place, KindId(kind), event.thread);
+        self.cpus.extend(event.cpu.map(|cpu| (index, cpu)));
+        (index, label)
     }
 
     /// Returns the label of a category and a name.

@@ -68,10 +68,8 @@ impl Facts {
                 }
                 About::ProcessName(..)
                 | About::ThreadName(..)
-                | About::NameOfStandIn(..)
-                | About::NameOfStandInThread(..)
                 | About::StandsFor(_)
-                | About::Machine
+                | About::Owner(_)
                 | About::Labels(_)
                 | About::ProcessRank(_)
                 | About::ThreadRank(_) => {}

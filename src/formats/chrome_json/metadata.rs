@@ -3,7 +3,7 @@
 use super::emit::Emitter;
 use super::event::RawEvent;
 use super::numbers::{whole, whole_of_any};
-use super::people::{About, Ident, MetadataEvent, Pair};
+use super::people::{About, Ident, MetadataEvent, Owner, Pair};
 use super::scan::{Members, Raw};
 
 impl<'f> Emitter<'f> {
@@ -31,12 +31,9 @@ impl<'f> Emitter<'f> {
             false => Raw::None,
         };
         let fact = match (raw.name.bytes(), stands_for.bytes()) {
-            (b"process_name", b"cpu") => About::NameOfStandIn(self.name(argument(b"name")), cpu()),
-            (b"thread_name", b"cpu") => {
-                About::NameOfStandInThread(self.name(argument(b"name")), cpu())
-            }
-            (b"process_name", b"machine") => About::Machine,
-            (b"thread_name", b"runs" | b"machine") => About::StandsFor(Ident::None),
+            (b"process_name", b"cpu") => About::Owner(cpu().map_or(Owner::Machine, Owner::Cpu)),
+            (b"process_name", b"machine") => About::Owner(Owner::Machine),
+            (b"thread_name", b"cpu" | b"runs" | b"machine") => About::StandsFor(Ident::None),
             (b"thread_name", [_, ..]) => {
                 About::StandsFor(Ident::of(stands_for, &mut self.out.columns.strings))
             }

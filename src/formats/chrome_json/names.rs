@@ -17,8 +17,8 @@ const RECENT: usize = 1 << 10;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
     pub(super) label: u32,
-    /// Kinds of points, and of other events.
-    kinds: [Maybe<u32>; 2],
+    /// Kinds of instants of threads, of instants of CPUs, and of other events.
+    kinds: [Maybe<u32>; 3],
 }
 
 impl Named {
@@ -26,27 +26,31 @@ impl Named {
     pub(super) fn of_label(label: u32) -> Named {
         Named {
             label,
-            kinds: [Maybe::NONE; 2],
+            kinds: [Maybe::NONE; 3],
         }
     }
 
     /// Returns the kind of events with a role, if there is one.
     #[inline]
     pub(super) fn kind(&self, role: Role) -> Option<u32> {
-        let [points, others] = self.kinds;
+        let [points, of_cpus, others] = self.kinds;
         match role {
             Role::Instant => points.get(),
+            Role::CpuInstant => of_cpus.get(),
             _ => others.get(),
         }
     }
 
     /// Returns the same with the kind of events with a role.
     pub(super) fn with_kind(self, role: Role, kind: u32) -> Named {
-        let [points, others] = self.kinds;
-        let kinds = match role {
-            Role::Instant => [Maybe::new(kind), others],
-            _ => [points, Maybe::new(kind)],
+        let mut kinds = self.kinds;
+        let [points, of_cpus, others] = &mut kinds;
+        let place = match role {
+            Role::Instant => points,
+            Role::CpuInstant => of_cpus,
+            _ => others,
         };
+        *place = Maybe::new(kind);
         Named { kinds, ..self }
     }
 }

@@ -6,6 +6,7 @@ use super::numbers::{Micros, whole, whole_of_any};
 use super::people::{Ident, Pair};
 use super::scan::{Members, Raw};
 use crate::base::{StringId, Timestamp};
+use crate::event::family::Family;
 use crate::event::slice_kind::{ASYNC_GROUP, SLICE_CATEGORY, SLICE_KIND};
 use crate::event::{
     CpuLoss, Cut, CutSide, Gap, Interrupt, LOSS_CATEGORY, Label, Measured, NEVER_ENDED,
@@ -13,7 +14,7 @@ use crate::event::{
     WholeWakeup,
 };
 use crate::fxt::agreed::{
-    DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, ON_CPU, OVERWRITTEN,
+    CPU_TRACK, DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, ON_CPU, OVERWRITTEN,
 };
 
 impl<'f> Emitter<'f> {
@@ -48,10 +49,32 @@ impl<'f> Emitter<'f> {
 
     /// Notes the CPU that an event of our own exporter states; `index` is the event's number.
     pub(super) fn own_cpu(&mut self, event: &Event<'_, 'f>, index: u32) {
-        let stated = self.own_argument(event, ON_CPU.as_bytes());
-        let cpu = stated.and_then(|cpu| u16::try_from(whole(cpu.bytes())?).ok());
-        let cpu = cpu.filter(|&cpu| cpu < u16::MAX);
+        let cpu = self.stated_cpu(event, ON_CPU);
         self.cpus.extend(cpu.map(|cpu| (index, cpu)));
+    }
+
+    fn stated_cpu(&self, event: &Event<'_, 'f>, argument: &str) -> Option<u16> {
+        let stated = self.own_argument(event, argument.as_bytes())?;
+        let cpu = u16::try_from(whole(stated.bytes())?).ok()?;
+        (cpu < u16::MAX).then_some(cpu)
+    }
+
+    /// Returns an event on the track of a CPU, in a file of our own exporter, moved to the thread that ran there: the one
+    /// that it names, else the idle thread. `None` for other events.
+    pub(super) fn of_cpu_track<'e>(&mut self, event: &Event<'e, 'f>) -> Option<Event<'e, 'f>> {
+        let cpu = self.stated_cpu(event, CPU_TRACK)?;
+        let process = self.ident(event, b"interrupted_pid");
+        let thread = self.ident(event, b"interrupted_tid");
+        let pair = Pair {
+            process: process.unwrap_or(Ident::Number(0)),
+            thread: thread.unwrap_or(Ident::Number(0)),
+        };
+        Some(Event {
+            pair,
+            thread: self.out.people.thread(pair),
+            cpu: Some(cpu),
+            ..*event
+        })
     }
 
     /// Returns the kind of slice that an argument states, in an event of our own exporter.
@@ -92,20 +115,26 @@ impl<'f> Emitter<'f> {
     }
 
     /// Returns the label of a slice: with the kind that its arguments state, otherwise with the kind that its category
-    /// implies.
+    /// implies; on the track of a CPU or of a thread.
     pub(super) fn own_label(&mut self, label: u32, event: &Event<'_, 'f>) -> u32 {
         if !self.source.is_ours {
             return label;
         }
         let stated = self.stated_slice_kind(event);
-        let of_category = self.out.columns.labels.get(label as usize);
-        let (Some(kind), Some(of_category)) = (stated, of_category) else {
+        let Some(of_category) = self.out.columns.labels.get(label as usize) else {
             return label;
         };
         let wanted = Label {
-            kind,
+            kind: stated.unwrap_or(of_category.kind),
+            family: match event.cpu {
+                Some(_) => Family::CpuDurations,
+                None => of_category.family,
+            },
             ..of_category
         };
+        if wanted == of_category {
+            return label;
+        }
         let labels = &mut self.out.columns.labels;
         *self.labels_by_kind.entry(wanted).or_insert_with(|| {
             labels.push(wanted);

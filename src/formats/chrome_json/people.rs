@@ -11,7 +11,6 @@ use super::scan::Raw;
 use super::text::plain;
 use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
-use crate::fxt::agreed::koid_of_cpu;
 
 /// A `pid` or `tid`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -147,17 +146,11 @@ pub(super) enum About {
     ProcessName(StringId, Option<u64>),
     /// `thread_name`, and the real number of a thread whose `tid` is artificial.
     ThreadName(StringId, Option<u64>),
-    /// In our own exports: the name of an artificial process for a CPU, and the CPU's number; it is used only if the process
-    /// has events.
-    NameOfStandIn(StringId, Option<u16>),
-    /// In our own exports: the name of an artificial thread for a CPU, and the CPU's number; it is used only if the thread has
-    /// events.
-    NameOfStandInThread(StringId, Option<u16>),
     /// In our own exports: the thread exists only in the file, and its events belong to the thread of the process with
     /// this `tid`, or to threads that the events name.
     StandsFor(Ident),
-    /// In our own exports: the process exists only in the file, and what is in it belongs to the whole machine.
-    Machine,
+    /// In our own exports: the process exists only in the file, and what is in it belongs to a CPU or to the machine.
+    Owner(Owner),
     /// `process_labels`.
     Labels(StringId),
     /// `process_sort_index`.
@@ -168,6 +161,27 @@ pub(super) enum About {
     Cpus(u32),
     /// Any other fact, with this name.
     Other(StringId),
+}
+
+/// What the events of a process in the file belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The process itself.
+    Process(ProcessKey),
+    /// A CPU: the process exists only in the file.
+    Cpu(u16),
+    /// The whole machine: the process exists only in the file.
+    Machine,
+}
+
+impl Owner {
+    /// Returns the process itself, if it exists.
+    pub(super) fn process(self) -> Option<ProcessKey> {
+        match self {
+            Owner::Process(key) => Some(key),
+            Owner::Cpu(_) | Owner::Machine => None,
+        }
+    }
 }
 
 /// A process of the file.
@@ -194,8 +208,7 @@ struct Thread {
 #[derive(Debug, Default)]
 pub(super) struct Renumbered {
     threads: Vec<Option<ThreadKey>>,
-    /// `None`: the artificial process of the machine.
-    processes: Vec<Option<ProcessKey>>,
+    processes: Vec<Owner>,
 }
 
 impl Renumbered {
@@ -206,10 +219,10 @@ impl Renumbered {
         found.copied().unwrap_or(Some(of_part))
     }
 
-    /// Returns the file's key for a process of the part; `None` for the artificial one of the machine.
-    pub(super) fn process(&self, of_part: ProcessKey) -> Option<ProcessKey> {
+    /// Returns what the events of a process of the part belong to.
+    pub(super) fn owner(&self, of_part: ProcessKey) -> Owner {
         let found = self.processes.get(of_part.0 as usize);
-        found.copied().unwrap_or(Some(of_part))
+        found.copied().unwrap_or(Owner::Process(of_part))
     }
 }
 
@@ -228,8 +241,8 @@ pub(super) struct People {
     stand_ins: FxHashMap<Pair, Ident>,
     /// The idle thread of all CPUs, if the file has one.
     idle: Option<Pair>,
-    /// The process that exists only in the file and stands for the machine.
-    machine: Option<Ident>,
+    /// Processes that exist only in the file, each with what its events belong to.
+    owners: FxHashMap<Ident, Owner>,
 }
 
 impl People {
@@ -253,7 +266,10 @@ impl People {
                 let thread = thread.moved(strings, &mut self.strings);
                 self.stand_ins.insert(pair, thread);
             }
-            About::Machine => self.machine = Some(self.moved(metadata.pair, strings).process),
+            About::Owner(owner) => {
+                let process = self.moved(metadata.pair, strings).process;
+                self.owners.insert(process, owner);
+            }
             _ => {}
         }
     }
@@ -280,7 +296,8 @@ impl People {
             processes: (part.processes.iter())
                 .map(|process| {
                     let process = process.moved(strings, &mut self.strings);
-                    (self.machine != Some(process)).then(|| self.process(process))
+                    let owner = self.owners.get(&process).copied();
+                    owner.unwrap_or_else(|| Owner::Process(self.process(process)))
                 })
                 .collect(),
         }
@@ -355,8 +372,8 @@ impl People {
         }
     }
 
-    /// Applies the facts of a metadata event that are used only for processes and threads with other events: names of
-    /// artificial processes and threads for CPUs, sort indices and labels.
+    /// Applies the facts of a metadata event that are used only for processes and threads with other events: sort indices
+    /// and labels.
     pub(super) fn apply_if_seen(&mut self, metadata: &MetadataEvent, strings: &Strings) {
         let pair = self.moved(metadata.pair, strings);
         let process = self.process_keys.get(&pair.process);
@@ -364,14 +381,6 @@ impl People {
         let thread = self.thread_keys.get(&pair);
         let thread = thread.and_then(|key| self.threads.get_mut((key.0 as usize).checked_sub(1)?));
         match (metadata.fact, process, thread) {
-            (About::NameOfStandIn(name, cpu), Some(process), _) => {
-                process.name = Some(self.strings.intern(strings.bytes(name)));
-                process.number = cpu.map_or(process.number, koid_of_cpu);
-            }
-            (About::NameOfStandInThread(name, cpu), _, Some(thread)) => {
-                thread.name = Some(self.strings.intern(strings.bytes(name)));
-                thread.number = cpu.map_or(thread.number, koid_of_cpu);
-            }
             (About::Labels(labels), Some(process), _) => {
                 process.labels = Some(self.strings.intern(strings.bytes(labels)));
             }

@@ -14,7 +14,7 @@ use super::emit::{PartRead, Reach, Source, emit};
 use super::facts::Facts;
 use super::head::Head;
 use super::numbers::Micros;
-use super::people::{People, Renumbered};
+use super::people::{Owner, People, Renumbered};
 use super::system_trace;
 use super::walk::{Border, Found as Next, Walk, Within, likely_border};
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
@@ -298,10 +298,10 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
         row.scope = match row.scope {
             AsyncScope::Global => AsyncScope::Global,
             AsyncScope::Process(key) => {
-                (new.process(key)).map_or(AsyncScope::Global, AsyncScope::Process)
+                (new.owner(key).process()).map_or(AsyncScope::Global, AsyncScope::Process)
             }
             AsyncScope::Shared(key) => {
-                (new.process(key)).map_or(AsyncScope::Global, AsyncScope::Shared)
+                (new.owner(key).process()).map_or(AsyncScope::Global, AsyncScope::Shared)
             }
             AsyncScope::ProcessOf(key) => {
                 let thread = key.get().and_then(|key| new.thread(key));
@@ -311,7 +311,11 @@ fn renumber(columns: &mut LaneColumns, new: &Renumbered) {
     }
     for row in &mut columns.series {
         if let SeriesScope::Process(key) = row.scope {
-            row.scope = (new.process(key)).map_or(SeriesScope::Global, SeriesScope::Process);
+            row.scope = match new.owner(key) {
+                Owner::Process(key) => SeriesScope::Process(key),
+                Owner::Cpu(cpu) => SeriesScope::Cpu(cpu.into()),
+                Owner::Machine => SeriesScope::Global,
+            };
         }
     }
 }

@@ -139,8 +139,12 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
+    /// Label of all ends on the tracks of CPUs.
+    cpu_end_label: Option<u32>,
     /// The labels of slices whose kind is an argument, by the label that their names have.
     labels_of_kinds: FxHashMap<(u32, SliceKind), u32>,
+    /// Labels for slices of CPUs, by the label with the same names and kind.
+    labels_of_cpus: FxHashMap<u32, u32>,
     /// Whether categories imply the kinds of slices.
     pub(super) is_own: bool,
     all_series: FxHashMap<SeriesKey, u32>,
@@ -196,7 +200,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 ..LaneColumns::new(3)
             },
             end_label: None,
+            cpu_end_label: None,
             labels_of_kinds: FxHashMap::default(),
+            labels_of_cpus: FxHashMap::default(),
             is_own: scan.tables.is_own(),
             all_series: FxHashMap::default(),
             recent_pair: None,
@@ -498,6 +504,33 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         let known = self.labels_of_kinds.entry((label, kind));
         *known.or_insert_with(|| push_label(labels, kind, named.category, named.name))
+    }
+
+    /// Returns the label with the names and the kind of `label`, for a slice on the track of its CPU.
+    pub(super) fn label_of_cpu(&mut self, label: u32) -> u32 {
+        let labels = &mut self.out.labels;
+        let Some(named) = labels.get(label as usize) else {
+            return label;
+        };
+        let known = self.labels_of_cpus.entry(label);
+        *known.or_insert_with(|| {
+            labels.push(Label {
+                family: Family::CpuDurations,
+                ..named
+            });
+            labels.len() as u32 - 1
+        })
+    }
+
+    /// Returns the label shared by all ends on the tracks of CPUs.
+    pub(super) fn cpu_end_label(&mut self) -> u32 {
+        if let Some(known) = self.cpu_end_label {
+            return known;
+        }
+        let plain = self.end_label();
+        let label = self.label_of_cpu(plain);
+        self.cpu_end_label = Some(label);
+        label
     }
 
     /// Returns the label shared by all ends: only its family matters.

@@ -17,7 +17,7 @@ use super::named_objects::{
 };
 use crate::base::{Maybe, StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
-use crate::fxt::agreed::{MACHINE, is_stand_in, number_of_koid};
+use crate::fxt::agreed::{MACHINE, cpu_of_koid, is_stand_in, number_of_koid};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Thread {
@@ -343,6 +343,13 @@ impl Entities {
         self.threads.get((key.0 as usize).checked_sub(1)?)
     }
 
+    /// Returns the CPU that a thread of our own exporter represents; `None` for other threads.
+    #[must_use]
+    #[inline]
+    pub(crate) fn cpu_of(&self, key: ThreadKey) -> Option<u16> {
+        cpu_of_koid(self.known(key)?.tid)
+    }
+
     /// Returns the koids of a thread and of its process; each is `None` if unknown.
     #[must_use]
     pub(crate) fn koids_of(&self, key: ThreadKey) -> KnownKoids {
@@ -420,8 +427,8 @@ impl Entities {
     }
 
     /// Adds all threads, processes and names to a directory that already contains its kinds. In files of our own
-    /// exporter (`Ties::First`), the threads of CPUs and of the machine are listed only if they have events: they may
-    /// have names only because their records contain counts of lost events.
+    /// exporter (`Ties::First`), the threads of CPUs are not listed, because their events belong to the CPUs; that of the
+    /// machine is listed only if it has events.
     pub(crate) fn list_into(&self, directory: &mut Directory, numbering: Numbering) {
         let is_ours = numbering.ties == Ties::First;
         let listed = self.threads.len().saturating_add(self.processes.len());
@@ -440,7 +447,8 @@ impl Entities {
                 .get(index)
                 .is_some_and(|used| used.load(Ordering::Relaxed));
             let is_named = name.is_some() && !(is_ours && is_stand_in(thread.tid));
-            if !is_used && !is_named {
+            let is_of_cpu = is_ours && cpu_of_koid(thread.tid).is_some();
+            if is_of_cpu || !is_used && !is_named {
                 continue;
             }
             if let Some(listed) = thread

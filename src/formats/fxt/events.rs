@@ -24,7 +24,6 @@ use super::emit::{Emitter, SeriesKey, WellKnown};
 use super::kinds::Sort;
 use super::rows::{END_BIT, NewEvent, OVER_BIT};
 use crate::base::ByteOrder;
-use crate::fxt::agreed::cpu_of_koid;
 use crate::fxt::args::{Arg, ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
 use crate::fxt::words::{Words, read_text};
@@ -53,7 +52,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             self.loss_facts = others;
             return;
         }
-        let Some(sort) = Sort::from_event_type(event::KIND.get(header)) else {
+        let Some(mut sort) = Sort::from_event_type(event::KIND.get(header)) else {
             let event_type = event::KIND.get(header);
             self.diagnostics().note(
                 "unknown_event_type",
@@ -80,17 +79,41 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         };
         let (category, name) = (self.text(category, at), self.text(name, at));
         let arg_count = event::ARGS.get(header);
-        if matches!(sort, Sort::Instant | Sort::Begin | Sort::End) {
-            let KindAndLabel { kind, label } = self.kind(sort, category, name);
+        let cpu = self.cpu_of(thread);
+        if cpu.is_some() {
             let args = Args::new(record, next, arg_count);
-            let detail = if sort == Sort::Begin && arg_count > 0 {
-                self.own_label(label, args, at)
-            } else if sort != Sort::End {
-                label
-            } else if arg_count > 0 && self.has_end_not_seen(at, args) {
-                self.end_label() | END_BIT | OVER_BIT
-            } else {
-                self.end_label() | END_BIT
+            thread = match sort {
+                Sort::Instant | Sort::Begin | Sort::End | Sort::Complete => {
+                    Maybe::new(self.interrupted(args, at))
+                }
+                _ => Maybe::NONE,
+            };
+            if sort == Sort::Instant {
+                sort = Sort::CpuInstant;
+            }
+        }
+        if matches!(
+            sort,
+            Sort::Instant | Sort::CpuInstant | Sort::Begin | Sort::End
+        ) {
+            let KindAndLabel { kind, mut label } = self.kind(sort, category, name);
+            let args = Args::new(record, next, arg_count);
+            if sort == Sort::Begin && arg_count > 0 {
+                label = self.own_label(label, args.clone(), at);
+            }
+            let detail = match (sort, cpu) {
+                (Sort::End, _) => {
+                    let label = match cpu {
+                        Some(_) => self.cpu_end_label(),
+                        None => self.end_label(),
+                    };
+                    match arg_count > 0 && self.has_end_not_seen(at, args) {
+                        true => label | END_BIT | OVER_BIT,
+                        false => label | END_BIT,
+                    }
+                }
+                (Sort::Begin, Some(_)) => self.label_of_cpu(label),
+                _ => label,
             };
             if sort == Sort::Begin && arg_count > 0 {
                 self.read_cut(Args::new(record, next, arg_count), at);
@@ -98,6 +121,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             if sort == Sort::Instant && arg_count > 0 && self.out.ties == Ties::First {
                 self.read_cpu(Args::new(record, next, arg_count), at);
             }
+            self.set_cpu(cpu);
             self.cache.rows.push(NewEvent {
                 time,
                 at,
@@ -129,6 +153,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if sort == Sort::Complete && arg_count > 0 {
             label = self.own_label(label, args.clone(), at);
         }
+        if sort == Sort::Complete && cpu.is_some() {
+            label = self.label_of_cpu(label);
+        }
         let head = Head {
             at,
             time,
@@ -146,7 +173,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         let id = trailing.unwrap_or(0);
         let detail = match sort {
-            Sort::Counter => Maybe::from(self.counter(&head, id, args)).or_greatest(),
+            Sort::Counter => Maybe::from(self.counter(&head, cpu, id, args)).or_greatest(),
             Sort::Complete => {
                 let unseen = match self.has_end_not_seen(at, args.clone()) {
                     true => UNSEEN_END,
@@ -200,6 +227,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 })
             }
         };
+        self.set_cpu(cpu);
         self.cache.rows.push(NewEvent {
             time,
             at,
@@ -208,6 +236,36 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             sort,
             detail,
         });
+    }
+
+    /// Returns the CPU that an artificial thread of our own exporter represents; `None` for other threads.
+    #[inline]
+    fn cpu_of(&self, thread: Maybe<ThreadKey>) -> Option<u16> {
+        match self.out.ties {
+            Ties::First => self.scan.entities.cpu_of(thread.get()?),
+            Ties::Longest => None,
+        }
+    }
+
+    /// States the CPU of the next event.
+    #[inline]
+    fn set_cpu(&mut self, cpu: Option<u16>) {
+        if let Some(cpu) = cpu {
+            let rows = &mut self.cache.rows;
+            rows.cpus.push((rows.next_event(), cpu));
+        }
+    }
+
+    /// Returns the thread that ran on the CPU when an event of the CPU was recorded.
+    fn interrupted(&mut self, args: Args<'f, O>, at: u64) -> ThreadKey {
+        for arg in args {
+            if let ArgValue::Koid(koid) = arg.value
+                && self.text(arg.name, at) == self.well_known.interrupted
+            {
+                return self.tid(koid);
+            }
+        }
+        ThreadKey::IDLE
     }
 
     /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.
@@ -333,10 +391,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 found = cpu.filter(|&cpu| cpu < u16::MAX);
             }
         }
-        if let Some(cpu) = found {
-            let rows = &mut self.cache.rows;
-            rows.cpus.push((rows.next_event(), cpu));
-        }
+        self.set_cpu(found);
     }
 
     /// Adds a complete slice and returns its row. `unseen` is [`UNSEEN_END`] or 0.
@@ -494,20 +549,18 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     /// Adds the samples of a counter event and returns the index of the first one; `None` if it has no number.
-    fn counter(&mut self, head: &Head, id: u64, mut args: Args<'f, O>) -> Option<u32> {
+    fn counter(
+        &mut self,
+        head: &Head,
+        cpu: Option<u16>,
+        id: u64,
+        mut args: Args<'f, O>,
+    ) -> Option<u32> {
         let event = self.cache.rows.next_event();
         let first = self.cache.rows.samples.len() as u32;
-        let cpu = match self.out.ties {
-            Ties::First => {
-                let thread = head.thread.get();
-                let koids = thread.map(|thread| self.scan.entities.koids_of(thread));
-                koids.and_then(|koids| koids.thread).and_then(cpu_of_koid)
-            }
-            Ties::Longest => None,
-        };
         let scope = match (cpu, self.process_of(head.thread)) {
             // Our own exporter writes the counters of a CPU on its artificial thread.
-            (Some(cpu), _) => SeriesScope::Cpu(cpu),
+            (Some(cpu), _) => SeriesScope::Cpu(cpu.into()),
             (None, Some(process)) => SeriesScope::Process(process),
             (None, None) => match head.thread.get() {
                 Some(thread) => SeriesScope::Thread(thread),

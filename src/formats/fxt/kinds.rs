@@ -29,10 +29,12 @@ pub(crate) enum Sort {
     Module,
     Mapping,
     Backtrace,
+    /// An instant of a CPU, in a file of our own exporter.
+    CpuInstant,
 }
 
 /// All record types in the order of their own kinds, with that kind's category and name.
-const SORTS: [(Sort, &str, &str); 19] = [
+const SORTS: [(Sort, &str, &str); 20] = [
     (Sort::Instant, "event", "instant"),
     (Sort::Counter, "event", "counter"),
     (Sort::Begin, "event", "duration_begin"),
@@ -52,6 +54,7 @@ const SORTS: [(Sort, &str, &str); 19] = [
     (Sort::Module, "profiler", "module"),
     (Sort::Mapping, "profiler", "mmap"),
     (Sort::Backtrace, "profiler", "backtrace"),
+    (Sort::CpuInstant, "event", "instant"),
 ];
 
 impl Sort {
@@ -101,6 +104,7 @@ impl Sort {
     fn role(self) -> Role {
         match self {
             Sort::Instant | Sort::Module | Sort::Mapping | Sort::Backtrace => Role::Instant,
+            Sort::CpuInstant => Role::CpuInstant,
             Sort::Log => Role::Log,
             Sort::Object => Role::PointerName,
             Sort::Blob => Role::Attachment,

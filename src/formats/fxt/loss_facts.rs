@@ -122,7 +122,8 @@ impl<'a, O: ByteOrder> Fold<'_, 'a, O> {
         count: u64,
         place: u64,
     ) -> bool {
-        let Some(cpu) = cpu_of_koid(koid).filter(|_| self.is_of_our_own(self.state.slot)) else {
+        let cpu = cpu_of_koid(koid).map(u32::from);
+        let Some(cpu) = cpu.filter(|_| self.is_of_our_own(self.state.slot)) else {
             return false;
         };
         let is_overwritten = match self.text(name, place) {

@@ -50,7 +50,7 @@ const GROUP_COUNT: usize = 9;
 /// Returns the index in `Rows::sorted` for events of a record type.
 #[inline]
 fn group_of(sort: Sort) -> usize {
-    const GROUPS: [u8; 19] = [8, 3, 0, 0, 1, 2, 2, 2, 4, 4, 4, 5, 6, 7, 8, 8, 8, 8, 8];
+    const GROUPS: [u8; 20] = [8, 3, 0, 0, 1, 2, 2, 2, 4, 4, 4, 5, 6, 7, 8, 8, 8, 8, 8, 8];
     GROUPS
         .get(sort as usize)
         .map_or(8, |&group| usize::from(group))

@@ -1,7 +1,6 @@
 //! The lanes of a thread or a CPU, put into an area.
 
 use super::{Area, Lane, Lanes};
-use crate::query::on_cpus::StandIns;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, CpuId, ProcessId, ThreadId, Trace, TrackId, TrackKind};
 use rustc_hash::FxHashSet;
@@ -68,14 +67,10 @@ impl Area {
         self.add_own_of_cpu(trace, cpu);
     }
 
-    /// Adds the slices and counters of a CPU itself, also those of its artificial thread in our own exports.
+    /// Adds the slices and counters of a CPU itself.
     fn add_own_of_cpu(&mut self, trace: &Trace, cpu: CpuId) {
         self.add_tracks(trace, TrackKind::Cpu(cpu));
         self.add_counters(trace, CounterScope::Cpu(cpu));
-        for thread in StandIns::of(trace).threads(cpu) {
-            self.add_tracks(trace, TrackKind::Thread(thread));
-            self.add_counters(trace, CounterScope::Thread(thread));
-        }
     }
 
     fn add_tracks(&mut self, trace: &Trace, kind: TrackKind) {
