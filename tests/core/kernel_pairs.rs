@@ -53,3 +53,42 @@ fn a_call_of_a_probe_that_did_not_return_is_unfinished() {
     let work = stats.iter().find(|row| row["group"] == "work").unwrap();
     assert_eq!((&*work["count"], &*work["unfinished"]), ("1", "2"));
 }
+
+/// Several probes at the entry of one function, with a function that calls itself: each return ends one call of each.
+#[test]
+fn a_return_ends_the_calls_of_all_probes_at_the_entry() {
+    let line = |time: &str, text: &str| {
+        format!("              up-30523   [000] DBZff  2033.{time}: {text}\n")
+    };
+    let text = [
+        "# tracer: nop\n#\n".to_owned(),
+        line("100000", "work: (0x55de25b10526) n=2"),
+        line("100001", "workargs: (0x55de25b10526) str=\"a\""),
+        line("100100", "work: (0x55de25b10526) n=1"),
+        line("100101", "workargs: (0x55de25b10526) str=\"b\""),
+        line(
+            "100200",
+            "workret: (0x55de25b10657 <- 0x55de25b10526) ret=0",
+        ),
+        line(
+            "100500",
+            "workret: (0x55de25b10657 <- 0x55de25b10526) ret=0",
+        ),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("twins.ftrace");
+    std::fs::write(&file, text.concat()).unwrap();
+    let file = file.to_string_lossy().into_owned();
+    let slices = rows(&["table", "slices", &file]);
+    let mut calls: Vec<(&str, i64)> = (slices.iter())
+        .map(|row| (row["name"].as_str(), number(row, "dur") / 1000))
+        .collect();
+    calls.sort_unstable();
+    let expected = [
+        ("work", 100),
+        ("work", 500),
+        ("workargs", 99),
+        ("workargs", 499),
+    ];
+    assert_eq!(calls, expected);
+}

@@ -1580,3 +1580,41 @@ fn a_late_clock_makes_no_waits_of_sleeps() {
     let file = written(folder.path(), "late.ftrace", &text);
     assert_eq!(waits(&file), []);
 }
+
+/// A leader's last switch goes straight to the thread that runs another program under the leader's number.
+#[test]
+fn a_thread_that_takes_its_leaders_number_runs_under_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD,
+        "           <...>-200   [000] d..2.  10.000000: sched_switch: prev_comm=sh prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=app next_pid=101 next_prio=120\n",
+        "             app-101   [000] d..2.  10.000060: sched_switch: prev_comm=app prev_pid=101 prev_prio=120 prev_state=D ==> next_comm=app next_pid=100 next_prio=120\n",
+        "             app-100   [000] .....  10.000070: sched_process_exit: comm=app pid=100 prio=120 group_dead=false\n",
+        "             app-100   [000] d..3.  10.000080: sched_waking: comm=app pid=101 prio=120 target_cpu=000\n",
+        "             app-100   [000] d..2.  10.000090: sched_switch: prev_comm=app prev_pid=100 prev_prio=120 prev_state=Z ==> next_comm=app next_pid=101 next_prio=120\n",
+        "             app-100   [000] .....  10.000100: task_rename: pid=100 oldcomm=app newcomm=x oom_score_adj=0\n",
+        "             app-100   [000] .....  10.000110: sched_process_exec: filename=/bin/x pid=100 old_pid=101\n",
+        "             app-100   [000] d..2.  11.000000: sched_switch: prev_comm=x prev_pid=100 prev_prio=120 prev_state=S ==> next_comm=sh next_pid=200 next_prio=120\n",
+        "              sh-200   [000] d..2.  11.100000: sched_switch: prev_comm=sh prev_pid=200 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n",
+    ]
+    .concat();
+    let file = written(folder.path(), "direct.ftrace", &text);
+    for file in [file.clone(), as_fxt(folder.path(), &file)] {
+        let runs = rows(&["table", "runs", &file]);
+        let of = |tid: &str| -> Vec<(i64, i64)> {
+            let own = runs.iter().filter(|row| row["tid"] == tid);
+            own.map(|row| (number(row, "ts") / 1000, number(row, "dur") / 1000))
+                .collect()
+        };
+        assert_eq!(of("101"), [(10_000_000, 60), (10_000_090, 10)], "{file}");
+        assert_eq!(
+            of("100"),
+            [(10_000_060, 30), (10_000_100, 999_900)],
+            "{file}"
+        );
+        let states = states_of(&file, "100");
+        let zombies = states.iter().filter(|(_, _, state)| state == "zombie");
+        let zombies: Vec<&str> = zombies.map(|(_, dur, _)| dur.as_str()).collect();
+        assert_eq!(zombies, ["10000"], "{file}: {states:?}");
+    }
+}

@@ -330,7 +330,28 @@ impl Pairer<'_> {
                 self.lose_end(open.draft, row.time, family);
                 continue;
             }
-            return self.finish(open.draft, row);
+            self.finish(open.draft, row);
+            if matches!(rule.family, Family::Kprobes | Family::Uprobes) {
+                self.finish_twins(open.draft, &rule, row);
+            }
+            return;
+        }
+    }
+
+    /// Gives the other open begins of a call its end: several probes may be at the entry of one function.
+    fn finish_twins(&mut self, closed: u32, rule: &Rule, row: &Row) {
+        let own = self.drafts[closed as usize].label;
+        let mut others = Vec::new();
+        while let Some(open) = self.stack(rule.family).open.last() {
+            let (draft, is_same) = (open.draft, open.pair == rule.pair);
+            let label = self.drafts[draft as usize].label;
+            // A begin of the same probe is of another call.
+            if !is_same || label == own || others.contains(&label) {
+                return;
+            }
+            others.push(label);
+            self.stack(rule.family).pop();
+            self.finish(draft, row);
         }
     }
 

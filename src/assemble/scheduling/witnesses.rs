@@ -286,9 +286,13 @@ impl<'a> CpuEvents<'a> {
     }
 
     /// Returns whether an event after a switch may be part of it: the thread that the switch takes off the CPU records
-    /// the rest of it, during which it neither enters nor leaves a system call.
+    /// the rest of it, during which it neither enters nor leaves a system call. Not if the other thread has its number
+    /// later: the event may be of that one.
     fn is_rest_of(&self, switch: &SwitchRow, event: EventId) -> bool {
-        self.cursor.thread(event) == switch.prev && !self.is_call(event)
+        self.cursor.thread(event) == switch.prev
+            && !self.is_call(event)
+            && !(switch.next.zip(switch.prev))
+                .is_some_and(|(next, prev)| self.took_over(next, prev))
     }
 
     fn leaves_out(&self, thread: Option<ThreadId>) -> bool {
