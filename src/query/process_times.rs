@@ -12,7 +12,7 @@
 use super::process_tree::{ProcessTree, Visited};
 use super::seen::{Length, Seen};
 use crate::base::strings::{base_name, text_of};
-use crate::base::{Nanos, TimeSpan, Timestamp};
+use crate::base::{TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
 /// The processes and their times.
@@ -24,14 +24,12 @@ pub struct ProcessTimes {
     pub rows: Vec<ProcessTime>,
     /// The number of processes above each process, by [`ProcessId`].
     pub depths: Vec<u32>,
-    /// The times until which processes without an end certainly lived.
-    seen: Seen,
 }
 
 /// The times of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProcessTime {
-    /// The part of the process's life that is in the trace.
+    /// The part of the process's life that is in the trace; without an end, only as long as it certainly lived.
     pub span: TimeSpan,
     /// The part of its life in which none of its children lived; a lower bound if its life is one.
     pub own: Length,
@@ -59,23 +57,22 @@ impl ProcessTimes {
     #[must_use]
     pub fn new(trace: &Trace) -> ProcessTimes {
         let tree = ProcessTree::new(trace);
-        let mut rows: Vec<ProcessTime> = (0..trace.processes.len() as u32)
-            .map(|id| ProcessTime {
-                span: life_of(trace, ProcessId(id)),
+        let seen = Seen::new(trace);
+        let mut rows: Vec<ProcessTime> = certain_lives(trace, &seen)
+            .map(|span| ProcessTime {
+                span,
                 ..ProcessTime::default()
             })
             .collect();
-        let seen = Seen::new(trace);
         let walk = tree.walk();
         let mut depths = vec![0; rows.len()];
         for Visited { id, depth } in walk.iter().copied() {
             depths[id.0 as usize] = depth;
             let children = &tree.children[id.0 as usize];
-            let life = life_length(trace, &seen, id, rows[id.0 as usize].span);
-            let start = rows[id.0 as usize].span.start;
-            let certain = TimeSpan::new(start, start.saturating_add(Nanos(life.certain())));
+            let span = rows[id.0 as usize].span;
+            let life = life_length(trace, id, span);
             let covered = covered(
-                certain,
+                span,
                 children.iter().map(|child| rows[child.0 as usize].span),
             );
             let row = &mut rows[id.0 as usize];
@@ -94,12 +91,7 @@ impl ProcessTimes {
             }
             rows[id.0 as usize] = row;
         }
-        ProcessTimes {
-            tree,
-            rows,
-            depths,
-            seen,
-        }
+        ProcessTimes { tree, rows, depths }
     }
 
     /// Returns a process's times; zeros if there is no such process.
@@ -111,7 +103,7 @@ impl ProcessTimes {
     /// Returns how long a process lived; a lower bound if the trace does not contain its start or its end.
     #[must_use]
     pub(crate) fn life(&self, trace: &Trace, id: ProcessId) -> Length {
-        life_length(trace, &self.seen, id, self.of(id).span)
+        life_length(trace, id, self.of(id).span)
     }
 
     /// Returns the processes above `id`, starting with the root; `id` itself is last.
@@ -147,19 +139,36 @@ impl ProcessTimes {
     }
 }
 
-/// Returns how long a process lived whose life in the trace is `span`.
-fn life_length(trace: &Trace, seen: &Seen, id: ProcessId, span: TimeSpan) -> Length {
+/// Returns the certain part of the life of each process in the trace: without an end, to the last event of its threads,
+/// or to where its end may have been lost.
+fn certain_lives(trace: &Trace, seen: &Seen) -> impl Iterator<Item = TimeSpan> {
+    let mut last_seen = vec![Timestamp::MIN; trace.processes.len()];
+    for thread in &trace.threads {
+        let of = thread.process.map(|of| of.0 as usize);
+        if let Some(last) = of.and_then(|of| last_seen.get_mut(of)) {
+            *last = thread.seen.last.max(*last);
+        }
+    }
+    let lives = (0..).map(ProcessId).zip(&trace.processes).zip(last_seen);
+    lives.map(move |((id, process), last_seen)| {
+        let life = life_of(trace, id);
+        if process.end.is_some() {
+            return life;
+        }
+        let file = trace.source_of(id.0, |source| &source.processes);
+        let until = seen.open_until(trace, file, life.start).max(last_seen);
+        TimeSpan::new(life.start, until.min(life.end))
+    })
+}
+
+/// Returns how long a process lived whose certain life in the trace is `span`.
+fn life_length(trace: &Trace, id: ProcessId, span: TimeSpan) -> Length {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return Length::AtLeast(0);
     };
     match (process.start, process.end) {
         (Some(_), Some(_)) => Length::Known(span.duration().0),
-        (None, Some(_)) => Length::AtLeast(span.duration().0),
-        (_, None) => {
-            let file = trace.source_of(id.0, |source| &source.processes);
-            let until = seen.open_until(trace, file, span.start);
-            Length::AtLeast((until - span.start).0)
-        }
+        _ => Length::AtLeast(span.duration().0),
     }
 }
 
@@ -286,9 +295,8 @@ pub struct CountFrom {
 
 /// Returns the number of living processes as steps.
 #[must_use]
-pub(crate) fn alive(trace: &Trace) -> Vec<CountFrom> {
-    let lives = (0..trace.processes.len() as u32).map(|id| life_of(trace, ProcessId(id)));
-    steps(lives)
+pub(crate) fn alive(times: &ProcessTimes) -> Vec<CountFrom> {
+    steps(times.rows.iter().map(|row| row.span))
 }
 
 /// Returns the degree of parallelism as steps: the number of living processes that have no living child.
@@ -503,6 +511,6 @@ pub(super) mod tests {
         assert_eq!(numbers.collect::<Vec<_>>(), expected);
         let found = mean_and_most(&steps, TimeSpan::new(Timestamp(0), Timestamp(20)));
         assert!((found.mean - 1.2).abs() < 1e-9 && found.most == 2);
-        assert_eq!(alive(&trace).iter().map(|step| step.count).max(), Some(3));
+        assert_eq!(alive(&times).iter().map(|step| step.count).max(), Some(3));
     }
 }

@@ -249,8 +249,8 @@ struct AtOnce {
 
 fn parallelism_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let trace = &scope.loaded.trace;
-    let working = parallelism(trace, &ProcessTimes::new(trace));
-    let alive = alive(trace);
+    let lives = ProcessTimes::new(trace);
+    let (working, alive) = (parallelism(trace, &lives), alive(&lives));
     let changes = working.iter().chain(&alive);
     let mut times: Vec<Timestamp> = changes.map(|step| step.time).collect();
     times.sort_unstable();

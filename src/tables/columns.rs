@@ -210,8 +210,12 @@ pub(crate) const PROCESS_IN_FULL: ColumnDef<'static> = ColumnDef::text(
 /// The number of the row in the trace's table.
 pub(crate) const ID: ColumnDef<'static> = ColumnDef::row("id", "Row", "Its row in this trace.");
 /// The number of slices that never ended.
-pub(crate) const UNFINISHED: ColumnDef<'static> =
-    ColumnDef::count("unfinished", "Unfinished", "How many never ended.").minor();
+pub(crate) const UNFINISHED: ColumnDef<'static> = ColumnDef::count(
+    "unfinished",
+    "Unfinished",
+    "How many have no recorded end or duration.",
+)
+.minor();
 /// The least total duration of unfinished slices.
 pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
     "at_least",

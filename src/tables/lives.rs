@@ -84,9 +84,11 @@ pub(super) const PROCESSES: TableDef = TableDef {
     rows: Rows::Trace(processes),
 };
 
-/// Returns how many files a process opened; none if the trace does not show which files were opened.
-fn opens_cell<'a>(trace: &Trace, process: &Process) -> Cell<'a> {
-    let has_files = !trace.files.rows.is_empty();
+/// Returns how many files a process opened; none if its file does not show which files were opened.
+fn opens_cell<'a>(trace: &Trace, id: ProcessId, process: &Process) -> Cell<'a> {
+    let file = trace.source_of(id.0, |source| &source.processes);
+    let file = file.and_then(|file| trace.sources.get(file.0 as usize));
+    let has_files = file.map_or(!trace.files.rows.is_empty(), |file| file.has_files);
     has_files.then_some(process.opens).into()
 }
 
@@ -122,7 +124,7 @@ fn processes(scope: &Scope<'_>) -> Box<dyn RowSource> {
                 process.end.into(),
                 process.exit_status.into(),
                 (process.images.len() as u32).into(),
-                opens_cell(trace, process),
+                opens_cell(trace, id, process),
                 arguments_cell(trace, id),
                 process.exit_signal.into(),
             ]);
@@ -319,7 +321,7 @@ fn node_cells<'a>(
         time.subtree.into(),
         time.children.into(),
         time.below.into(),
-        opens_cell(trace, process),
+        opens_cell(trace, node.id, process),
         process.exit_status.into(),
         process.exit_signal.into(),
         u32::from(process.start.is_none()).into(),

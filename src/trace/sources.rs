@@ -59,6 +59,8 @@ pub struct Source {
     pub gaps: Range<u32>,
     /// The file's parts. The file's own reader numbers them from 0.
     pub parts: Range<u32>,
+    /// Whether the file has operations on files.
+    pub has_files: bool,
 }
 
 impl Source {

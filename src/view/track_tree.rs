@@ -63,7 +63,7 @@ fn jobs_node(jobs: &Jobs) -> Node {
         key: RowKey::Jobs,
         kind: RowKind::Jobs,
         title: "What ran when".into(),
-        note: format!("{count} processes, at most {} at once", jobs.lanes.len()).into(),
+        note: format!("at most {} at once, {count} processes", jobs.lanes.len()).into(),
         closed_lanes: first_lanes(&lanes),
         lanes,
         children: Vec::new(),

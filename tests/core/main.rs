@@ -24,6 +24,7 @@ mod compiler_traces_found;
 mod crowds;
 mod dataset;
 mod descriptors;
+mod ends_not_seen;
 mod etrace_bad;
 mod etrace_build;
 mod etrace_commands;

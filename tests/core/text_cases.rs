@@ -461,7 +461,8 @@ fn tables_of_64_and_32_bit_calls_behind_the_text_are_no_calls() {
         .iter()
         .map(|row| row["code"].as_str().unwrap())
         .collect();
-    assert_eq!(codes, ["summary_table"]);
+    // A call of a leader that another thread replaced has no end.
+    assert_eq!(codes, ["summary_table", "unmatched_begin"]);
 }
 
 #[test]

@@ -39,7 +39,12 @@ impl Files {
 
     /// Returns a table as rows of named cells.
     pub fn table(&self, arguments: &[&str]) -> Vec<serde_json::Value> {
-        let arguments = [&["table"], arguments, &["--format", "json"]].concat();
+        self.table_of(&[&["table"], arguments].concat())
+    }
+
+    /// Returns the rows that a verb prints.
+    pub fn table_of(&self, arguments: &[&str]) -> Vec<serde_json::Value> {
+        let arguments = [arguments, &["--format", "json"]].concat();
         serde_json::from_str(&self.text(&arguments)).unwrap()
     }
 

@@ -140,11 +140,18 @@ impl<'a> Joined<'a> {
         job.check()?;
         let theirs = member.trace.as_ref();
         let count = theirs.events.len() as u32;
+        let idle = theirs.threads.first();
         if self.trace.threads.is_empty() {
-            self.trace.threads.extend(theirs.threads.first().cloned());
-            if let Some(idle) = self.trace.threads.first_mut() {
-                idle.name = self.trace.strings.intern(theirs.strings.bytes(idle.name));
-            }
+            self.trace.threads.extend(idle.map(|idle| Thread {
+                name: StringId::EMPTY,
+                ..idle.clone()
+            }));
+        }
+        // The files share the idle thread: not every file names it.
+        if let (Some(ours), Some(theirs_idle)) = (self.trace.threads.first_mut(), idle)
+            && ours.name == StringId::EMPTY
+        {
+            ours.name = (self.trace.strings).intern(theirs.strings.bytes(theirs_idle.name));
         }
         // The member's ids begin at the present lengths of the tables: this must come before any table grows.
         let moves = self.moves_of(member, processes);
@@ -183,6 +190,7 @@ impl<'a> Joined<'a> {
             events: self.event_count..self.event_count + count,
             gaps: moved_range(&(0..theirs.gaps.len() as u32), self.trace.gaps.len() as u32),
             parts: self.part_count..self.part_count.saturating_add(member.part_count),
+            has_files: !theirs.files.rows.is_empty(),
         };
         self.add_people(theirs, &moves);
         self.add_events(theirs, &moves, &origin);

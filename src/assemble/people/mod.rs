@@ -30,7 +30,7 @@ pub(crate) use births::{LifeEvent, sorted_lives};
 pub(crate) use ends::with_ends;
 use lost_forks::date_lost_forks;
 use names::{Exec, Naming};
-use reused_pids::end_reused;
+use reused_pids::{end_reused, forgotten};
 use seen::{Seen, seen_keys};
 pub(crate) use stated::with_stated_facts;
 pub(crate) use table::{Act, Born, People, ProcessOfKey, TakenOver};
@@ -144,7 +144,8 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
     making.furnish(merged, directory);
     let Making { keys, mut people } = making;
     date_lost_forks(&people.threads, &mut people.processes, directory.unseen);
-    let replaced = end_reused(&mut people.threads, &mut people.processes);
+    let forgotten = forgotten(&keys, &people.threads, &lives);
+    let replaced = end_reused(&mut people.threads, &mut people.processes, &forgotten);
     let acts = match directory.derive {
         Derive::Programs => acts(&keys, &lives),
         Derive::Nothing => Vec::new(),
@@ -598,6 +599,7 @@ impl Making {
                     }
                 }
                 Life::Fork { .. }
+                | Life::Forgotten { .. }
                 | Life::Member { .. }
                 | Life::Claim { .. }
                 | Life::Directory { .. } => {}

@@ -1,19 +1,61 @@
-//! Ends of processes whose exit is not in the file and whose pid another process has later.
+//! Ends of processes whose exit is not in the file and whose pid another process has later, or that the kernel has
+//! forgotten.
 //!
 //! ```text
 //! pid 7, first     born at 1.0 ... last line at 1.2                 its exit was lost: it ended at 1.2
 //! pid 7, second                                     born at 3.0
+//! pid 8            born at 1.0 ... last line at 1.2                 the same
+//! pid 9 (RCU)                                 sched_process_free pid=8
 //! ```
 
 use super::super::cuts::CutEnd;
+use super::births::LifeEvent;
 use super::ends::is_cut;
 use crate::base::Timestamp;
-use crate::trace::{Process, ProcessId, Thread, ThreadId};
-use rustc_hash::FxHashMap;
+use crate::event::Life;
+use crate::trace::{Process, ProcessId, Thread, ThreadId, ThreadMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Returns the threads that the kernel has forgotten, each with the time of the event that states it. The kernel forgets
+/// a thread some time after its end: when its number was reused before, the event is about the earlier thread.
+pub(crate) fn forgotten(
+    keys: &ThreadMap,
+    threads: &[Thread],
+    lives: &[LifeEvent<'_>],
+) -> Vec<CutEnd> {
+    let mut known: FxHashSet<ThreadId> = FxHashSet::default();
+    let mut found = Vec::new();
+    for row in lives {
+        let Life::Forgotten { thread: key } = row.life else {
+            continue;
+        };
+        let Some(mut thread) = keys.at(*key, row.time) else {
+            continue;
+        };
+        // The threads with one key are adjacent, in order of their births.
+        let before = |it: ThreadId| {
+            let before = ThreadId(it.0.checked_sub(1)?);
+            let is_same = threads.get(before.0 as usize)?.key == threads.get(it.0 as usize)?.key;
+            (is_same && !known.contains(&before)).then_some(before)
+        };
+        while let Some(earlier) = before(thread) {
+            thread = earlier;
+        }
+        if known.insert(thread) {
+            let time = row.time;
+            found.push(CutEnd { thread, time });
+        }
+    }
+    found
+}
 
 /// Sets the end of these threads and processes to the time of their last event. Returns the threads whose number
-/// another thread has later, and the time since which it has it.
-pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) -> Vec<CutEnd> {
+/// another thread has later, and the time since which it has it, and those that were forgotten.
+pub(crate) fn end_reused(
+    threads: &mut [Thread],
+    processes: &mut [Process],
+    forgotten: &[CutEnd],
+) -> Vec<CutEnd> {
     let mut by_tid: Vec<(u64, Timestamp, ThreadId)> = (0..)
         .map(ThreadId)
         .zip(threads.iter())
@@ -21,10 +63,11 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) -> V
         .map(|(id, thread)| (thread.tid, thread.start.unwrap_or(thread.seen.first), id))
         .collect();
     by_tid.sort_unstable();
-    let mut ended: Vec<ThreadId> = Vec::new();
-    let mut replaced = Vec::new();
-    // A leader's pid is free when all threads of its process have ended: the last end of each process.
-    let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
+    let mut replaced = forgotten.to_vec();
+    replaced.retain(|it| {
+        let thread = threads.get(it.thread.0 as usize);
+        thread.is_some_and(|thread| thread.seen.last <= it.time)
+    });
     for pair in by_tid.windows(2) {
         let [(tid, _, earlier), (next_tid, since, later)] = *pair else {
             continue;
@@ -42,20 +85,20 @@ pub(crate) fn end_reused(threads: &mut [Thread], processes: &mut [Process]) -> V
             thread: earlier,
             time: since,
         });
-        if thread.end.is_none() {
-            ended.push(earlier);
-        }
+    }
+    // A leader's pid is free when all threads of its process have ended: the last end of each process.
+    let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
+    for CutEnd { thread: id, .. } in &replaced {
+        let Some(thread) = threads.get_mut(id.0 as usize) else {
+            continue;
+        };
+        thread.end = thread.end.or(Some(thread.seen.last));
         let of = thread.process.filter(|of| {
             let process = processes.get(of.0 as usize);
-            process.is_some_and(|process| process.main_thread == Some(earlier))
+            process.is_some_and(|process| process.main_thread == Some(*id))
         });
         if let Some(of) = of {
             gone.insert(of, None);
-        }
-    }
-    for id in ended {
-        if let Some(thread) = threads.get_mut(id.0 as usize) {
-            thread.end = Some(thread.seen.last);
         }
     }
     if gone.is_empty() {

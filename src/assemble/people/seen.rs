@@ -120,7 +120,10 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
                 thread
             }
             Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
-            Life::Fork { parent: None, .. } | Life::Name { .. } | Life::Directory { .. } => {
+            Life::Fork { parent: None, .. }
+            | Life::Name { .. }
+            | Life::Directory { .. }
+            | Life::Forgotten { .. } => {
                 continue;
             }
         };

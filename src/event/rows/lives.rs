@@ -53,6 +53,11 @@ pub enum Life {
         /// Whether it was the last thread of its process, if the file states that.
         is_last: Option<bool>,
     },
+    /// `thread` has ended before, and the kernel has forgotten it.
+    Forgotten {
+        /// The thread.
+        thread: ThreadKey,
+    },
     /// `thread` has the name `name` from now on (and also before, if this is its first name).
     Name {
         /// The thread.

@@ -35,6 +35,8 @@ pub(crate) enum Recipe {
     Exec,
     /// sched_process_exit.
     Exit,
+    /// sched_process_free.
+    Forget,
     /// sched_migrate_task.
     Migrate,
     /// sched_stat_runtime.
@@ -170,6 +172,7 @@ pub(crate) fn recipe_for(name: &str) -> Recipe {
         "sched_process_fork" => return Recipe::Fork,
         "sched_process_exec" => return Recipe::Exec,
         "sched_process_exit" => return Recipe::Exit,
+        "sched_process_free" => return Recipe::Forget,
         "task_newtask" => return Recipe::NewTask,
         "task_rename" => return Recipe::Rename,
         "tracing_mark_write" | "print" | "bprint" | "bputs" => return Recipe::Print,

@@ -1,7 +1,7 @@
 //! Calls that create processes or threads, and the pids that they return.
 
 use super::dialect::Dialect;
-use super::line::{call_name, open_end};
+use super::line::{call_name, is_whole_result, open_end};
 use super::prefix::TextLine;
 use super::values::{outcome, split_call};
 
@@ -31,22 +31,12 @@ pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
     let is_whole = is_fork(name)
         && line.message.is_none()
         && open_end(text, Dialect::Strace).is_none()
-        && !has_cut_pid(line, name, text);
+        && (!line.is_cut || is_whole_result(text));
     if is_whole {
         fork_result(text, Dialect::Strace)
     } else {
         None
     }
-}
-
-/// Returns whether the text ends in the number of a fork's child: it was cut there, so the number may have had more digits.
-#[must_use]
-pub(crate) fn has_cut_pid(line: &TextLine<'_>, name: &[u8], text: &[u8]) -> bool {
-    let is_number = || {
-        let at = memchr::memmem::rfind(text, b" = ")?;
-        Some(text.get(at + 3..)?.iter().all(u8::is_ascii_digit))
-    };
-    line.is_cut && is_fork(name) && is_number() == Some(true)
 }
 
 /// Returns the pid in the last line of a fork.

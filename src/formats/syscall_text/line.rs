@@ -2,7 +2,6 @@
 //! tracer.
 
 use super::dialect::Dialect;
-use super::forks::has_cut_pid;
 use super::prefix::{TextLine, number, pid_of};
 
 /// Kind of a line's body.
@@ -127,14 +126,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
     let body = line.body;
     match body.first() {
         None => Body::Empty,
-        Some(b'<') => match resumed(body).unwrap_or(Body::Text) {
-            Body::Rest { name, text, .. } if has_cut_pid(line, name, text) => Body::Rest {
-                name,
-                text,
-                is_open: true,
-            },
-            other => other,
-        },
+        Some(b'<') => resumed(line).unwrap_or(Body::Text),
         Some(b'-') if body.starts_with(b"--- ") && body.ends_with(b" ---") => Body::Signal,
         Some(b'+') if body.starts_with(b"+++ ") => ended(body).unwrap_or(Body::Text),
         Some(b' ' | b'>' | b'|') if belongs_to_call(body) => Body::Stack,
@@ -151,8 +143,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
             // The begin of a call is written at once: a file may end inside a call that never returned.
             let is_open = line.message.is_some()
                 || is_open(text, Dialect::Strace)
-                || (line.is_cut && !has_result(text))
-                || has_cut_pid(line, name, text);
+                || (line.is_cut && !(has_result(text) && is_whole_result(text)));
             if is_open || has_result(text) {
                 Body::Call {
                     name,
@@ -217,6 +208,18 @@ pub(crate) fn attached(message: &[u8]) -> Option<u32> {
         .flatten()
 }
 
+/// Returns whether the result at the end of a text is whole although the line was cut there: `= 31` and `= -1 ENO` may
+/// go on.
+#[must_use]
+pub(crate) fn is_whole_result(text: &[u8]) -> bool {
+    !ends_in_word(text) || text.ends_with(b" = 0")
+}
+
+fn ends_in_word(text: &[u8]) -> bool {
+    let is_of_word = |last: &u8| last.is_ascii_alphanumeric() || b" =-_".contains(last);
+    text.last().is_some_and(is_of_word)
+}
+
 /// Returns whether `text` contains `) ... = `. The search starts at the end, where it usually is.
 fn has_result(text: &[u8]) -> bool {
     let mut end = text.len();
@@ -234,15 +237,15 @@ fn has_result(text: &[u8]) -> bool {
 }
 
 /// Parses `<... read resumed>"x", 1) = 1`; also `<... read resumed> <unfinished ...>) = ?` of a killed process.
-fn resumed(body: &[u8]) -> Option<Body<'_>> {
-    let inner = body.strip_prefix(b"<... ")?;
+fn resumed<'a>(line: &TextLine<'a>) -> Option<Body<'a>> {
+    let inner = line.body.strip_prefix(b"<... ")?;
     let space = memchr::memchr(b' ', inner.get(..MOST_NAME.min(inner.len()))?)?;
     let (name, rest) = inner.split_at_checked(space)?;
     let text = rest.strip_prefix(b" resumed>")?;
     Some(Body::Rest {
         name,
         text,
-        is_open: is_open(text, Dialect::Strace),
+        is_open: is_open(text, Dialect::Strace) || line.is_cut && !is_whole_result(text),
     })
 }
 
@@ -274,13 +277,16 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
         Some(b'*') if body.starts_with(b"** ") => Body::Signal,
         Some(b' ') if body.starts_with(b"  0x") => Body::Stack,
         Some(b'-') if body == b"---" => Body::Note,
+        Some(b'A'..=b'Z') if line.is_cut && ends_in_word(body) => Body::Note,
         Some(b'A'..=b'Z') => minix_information(body),
         Some(_) => {
             let Some((name, text)) = call_name(body) else {
                 return Body::Text;
             };
             let has_close = memchr::memchr(b')', text).is_some();
-            let is_open = is_open(text, Dialect::Minix) || (line.is_cut && !has_close);
+            // A successful execve has no result: only a result that cannot go on shows that the call is over.
+            let is_over = || has_result(text) && is_whole_result(text);
+            let is_open = is_open(text, Dialect::Minix) || (line.is_cut && !is_over());
             if !is_open && !has_close {
                 return Body::Text;
             }

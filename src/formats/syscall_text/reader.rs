@@ -23,10 +23,13 @@ use super::emit::{self, Source};
 use super::fold::{Found, PartStart, State};
 use super::head::{Caller, Head};
 use super::summary::{Summary, summarise};
+use super::times::split_duration;
 use super::{describe, sniff, values};
 use crate::trace::Trace;
 
 const PART_BYTES: usize = 2 << 20;
+/// How many bytes of a text are searched for durations.
+const MOST_EXAMINED: usize = 16 << 10;
 
 /// An opened text.
 #[derive(Debug)]
@@ -181,7 +184,21 @@ impl TextReader {
                 "the times are whole seconds (-t): a duration that strace did not measure (-T) may be wrong by a second".to_owned()
             });
         }
+        if self.head.clock == Clock::Lines && self.is_measured() {
+            // As above: most verbs show only what is counted in lines.
+            all.note_many("durations_in_lines", Severity::Error, None, 1, || {
+                "the text has no times (-t, -r): durations are counted in lines, and what strace measured (-T) is only an argument of each call".to_owned()
+            });
+        }
         all
+    }
+
+    /// Returns whether strace printed durations near the start of the text.
+    fn is_measured(&self) -> bool {
+        let text = self.input.bytes();
+        let start = text.get(..MOST_EXAMINED).unwrap_or(text);
+        let mut lines = start.split(|&byte| byte == b'\n');
+        lines.any(|line| split_duration(line).1.is_some())
     }
 
     /// Returns the text of a part.

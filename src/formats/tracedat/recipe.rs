@@ -238,6 +238,11 @@ pub(crate) enum Recipe {
         /// The CPU that it was moved to.
         to: Num,
     },
+    /// sched_process_free.
+    Forget {
+        /// Pid of the thread.
+        pid: Num,
+    },
     /// sched_process_exit.
     Exit {
         /// Pid of the thread.
@@ -333,6 +338,7 @@ pub(crate) fn recipe_for(file: &TraceFile, format: &EventFormat) -> Option<Recip
                 is_last: num("group_dead"),
             });
         }
+        ("sched", "sched_process_free") => return Some(Recipe::Forget { pid: num("pid")? }),
         ("task", "task_newtask") => {
             return Some(Recipe::NewTask {
                 child: num("pid")?,

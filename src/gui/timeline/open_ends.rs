@@ -2,7 +2,7 @@
 
 use crate::gui::pane::Scene;
 use crate::query::visible::Block;
-use crate::trace::{Runs, Slices, States};
+use crate::trace::{Runs, Slices, States, Trace};
 use crate::view::rows::LaneKind;
 use egui::Color32;
 
@@ -16,6 +16,8 @@ enum Drawn<'a> {
     Slices(&'a Slices),
     Runs(&'a Runs),
     States(&'a States),
+    /// Processes, each labelled with its number.
+    Jobs(&'a Trace),
     /// Nothing that can be unfinished.
     Others,
 }
@@ -30,12 +32,13 @@ pub(super) struct Fading<'a> {
 impl<'a> Fading<'a> {
     /// Returns the fading for a lane.
     pub(super) fn new(scene: &Scene<'a>, kind: LaneKind, pixels_per_point: f32) -> Fading<'a> {
-        let trace: &'a crate::trace::Trace = &scene.loaded.trace;
+        let trace: &'a Trace = &scene.loaded.trace;
         Fading {
             drawn: match kind {
                 LaneKind::Slices(_) => Drawn::Slices(&trace.slices),
                 LaneKind::Runs(_) => Drawn::Runs(&trace.runs),
                 LaneKind::States(_) => Drawn::States(&trace.states),
+                LaneKind::Jobs(_) => Drawn::Jobs(trace),
                 _ => Drawn::Others,
             },
             canvas: scene.palette.canvas,
@@ -60,7 +63,14 @@ impl<'a> Fading<'a> {
             && match self.drawn {
                 Drawn::Slices(slices) => at < slices.len() && slices.is_unfinished(at),
                 Drawn::Runs(runs) => runs.is_open(at),
-                Drawn::States(states) => states.is_open(at),
+                // It is not known how long a thread that has ended was kept.
+                Drawn::States(states) => {
+                    states.is_open(at) || states.ends.get(at).is_some_and(|end| end.is_none())
+                }
+                Drawn::Jobs(trace) => {
+                    let process = trace.processes.get(block.label as usize);
+                    process.is_some_and(|process| process.end.is_none())
+                }
                 Drawn::Others => false,
             }
     }

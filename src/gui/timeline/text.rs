@@ -143,12 +143,18 @@ fn shorter_names(name: &str) -> Vec<String> {
     let (front, word) = shorter.rsplit_once(' ').unwrap_or(("", &shorter));
     if let Some((_, file)) = word.rsplit_once('/')
         && !file.is_empty()
+        && is_path(word)
     {
         let space = if front.is_empty() { "" } else { " " };
         let form = format!("{front}{space}{file}");
         keep(&form, &mut shorter);
     }
     forms
+}
+
+/// Returns whether a word with a slash is a path, not a kernel thread such as `kworker/0:1`.
+fn is_path(word: &str) -> bool {
+    word.starts_with(['/', '.']) || word.contains('.') || word.matches('/').count() > 1
 }
 
 /// Returns the size of a tag with this text, in points.

@@ -40,15 +40,7 @@ pub(super) fn hover_text(scene: &Scene<'_>, hit: &Hit, names: &ProfileNames) -> 
             text.push_str(&line);
         }
     } else if !matches!(hit.lane, LaneKind::Instants(_)) {
-        let is_open = match hit.item {
-            Item::Run(id) => trace.runs.is_open(id.0 as usize),
-            Item::State(id) => trace.states.is_open(id.0 as usize),
-            _ => false,
-        };
-        let words = match is_open {
-            true => format!("unfinished, at least {length}"),
-            false => unfinished_text(scene, hit.item).unwrap_or(length),
-        };
+        let words = unfinished_text(scene, hit.item).unwrap_or(length);
         text.push_str(&format!("\n{words}"));
     }
     if let Item::Sample(id, row) = hit.item {
@@ -165,15 +157,13 @@ fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
     lines
 }
 
-/// Returns the known part of the duration of a slice that never ended; `None` for everything else.
+/// Returns the known part of the duration of an item whose end was not seen; `None` for everything else.
 fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
-    let Item::Slice(id) = item else { return None };
     let trace = &scene.loaded.trace;
-    if id.0 as usize >= trace.slices.len() || !trace.slices.is_unfinished(id.0 as usize) {
-        return None;
-    }
-    let length = Nanos(Seen::new(trace).length(trace, id));
-    let length = ruler::length_text(length, scene.state.origins.unit);
+    let length = match item.duration(trace, &Seen::new(trace))? {
+        Length::Known(_) => return None,
+        Length::AtLeast(least) => ruler::length_text(Nanos(least), scene.state.origins.unit),
+    };
     Some(format!("unfinished, at least {length}"))
 }
 

@@ -482,9 +482,12 @@ impl<'a> Emitter<'a> {
                 Some(())
             }
             Recipe::Graph => self.graph_info(now, name, info),
-            Recipe::Fork | Recipe::NewTask | Recipe::Exec | Recipe::Exit | Recipe::Rename => {
-                self.life(now, recipe, info)
-            }
+            Recipe::Fork
+            | Recipe::NewTask
+            | Recipe::Exec
+            | Recipe::Exit
+            | Recipe::Forget
+            | Recipe::Rename => self.life(now, recipe, info),
             Recipe::Migrate => self.migrated(now, info),
             Recipe::Ran => self.ran(now, info),
             Recipe::Plain | Recipe::Print => Some(()),

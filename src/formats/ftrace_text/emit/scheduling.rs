@@ -3,12 +3,13 @@
 use super::{Emitter, NAMES, Now};
 use crate::base::Maybe;
 use crate::base::lines::Line;
+use crate::base::strings::base_name;
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Migration, Role, Sighted, Switch, SwitchContent, ThreadKey,
     Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_line::prefix::Prefix;
-use crate::formats::ftrace_text::fields::{field, first_word, pid};
+use crate::formats::ftrace_text::fields::{MOST_COMM, field, first_word, pid};
 use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{
     StateLetters, TracerText, WakeupText, end_state, switch, wakeup,
@@ -217,6 +218,9 @@ impl<'a> Emitter<'a> {
                 signal: None,
                 is_last: field(info, b"group_dead").map(|value| value == b"true"),
             },
+            Recipe::Forget => Life::Forgotten {
+                thread: ThreadKey(pid(info, b"pid")?),
+            },
             _ => {
                 let whose = pid(info, b"pid").or(now.thread.map(|own| own.0))?;
                 let name = field(info, b"newcomm")?;
@@ -225,6 +229,12 @@ impl<'a> Emitter<'a> {
             }
         };
         self.live(now, life);
+        if let Recipe::Exec = recipe {
+            // The kernel names the thread by the program.
+            let name = base_name(field(info, b"filename")?);
+            let name = name.get(..MOST_COMM).unwrap_or(name);
+            self.name(now, pid(info, b"pid")?, name);
+        }
         Some(())
     }
 

@@ -73,7 +73,8 @@ impl<'a> Emitter<'a> {
         }
         let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
-        if self.has_no_return(text) {
+        // A superseded leader continues with another program, which is not nested in the call.
+        if self.has_no_return(text) && !self.found.superseded.contains(&thread) {
             self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
             return self.died(event, thread);
         }
@@ -144,6 +145,10 @@ impl<'a> Emitter<'a> {
         self.measured(event, end);
         if self.has_no_return(text) {
             if !self.is_exit(name) {
+                if self.found.superseded.contains(&thread) {
+                    // The thread continues with another program: the call is not around what follows.
+                    self.out.marks.push(Mark::new(event, label, MarkOp::Over));
+                }
                 return self.died(event, thread);
             }
         } else {

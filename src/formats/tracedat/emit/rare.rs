@@ -179,6 +179,10 @@ impl PartPass<'_> {
                 };
                 self.live(event, life);
             }
+            Recipe::Forget { pid } => {
+                let thread = ThreadKey(pid.read::<E>(payload)? as u32);
+                self.live(event, Life::Forgotten { thread });
+            }
             Recipe::Rename { pid: whose, name } => {
                 let whose = match whose {
                     Some(num) => num.read::<E>(payload)? as u32,
