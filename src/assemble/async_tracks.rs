@@ -219,12 +219,16 @@ fn match_ends(rows: &[Row]) -> Vec<Fate> {
 /// Matches the marks of one id. `open` is reused memory; its content on entry does not matter.
 fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
     open.clear();
-    // Tracks without a group are named after the first slice seen under their id.
-    let mut first_name = None;
+    // Marks without a group belong to that of the outermost slice around them: a file may use an id again for another
+    // operation.
+    let mut outermost = None;
     for at in 0..of_id.len() {
         let row = &rows[of_id[at].mark as usize];
+        if row.op == AsyncOp::Begin && open.innermost().is_none() {
+            outermost = Some(row.name);
+        }
         if row.group == StringId::EMPTY {
-            of_id[at].group = *first_name.get_or_insert(row.name);
+            of_id[at].group = *outermost.get_or_insert(row.name);
         }
         let group = of_id[at].group;
         if let Some(around) = open.innermost() {

@@ -463,3 +463,42 @@ fn an_instant_of_an_asynchronous_track_is_on_no_thread() {
     assert_eq!(phases.iter().filter(|it| it.0 == "n").count(), 1);
     assert!(phases.iter().all(|it| it.0 != "i"), "{phases:?}");
 }
+
+/// An id that is used again for another operation, as Node's pointers are: each operation is in the row of its own name.
+#[test]
+fn operations_with_one_id_are_in_the_rows_of_their_names() {
+    let text = r#"[
+{"ph":"b","name":"open","cat":"fs","id":"0x1","ts":1,"pid":1,"tid":1},
+{"ph":"b","name":"part","cat":"fs","id":"0x1","ts":2,"pid":1,"tid":1},
+{"ph":"e","name":"part","cat":"fs","id":"0x1","ts":3,"pid":1,"tid":1},
+{"ph":"e","name":"open","cat":"fs","id":"0x1","ts":4,"pid":1,"tid":1},
+{"ph":"b","name":"close","cat":"fs","id":"0x1","ts":5,"pid":1,"tid":1},
+{"ph":"e","name":"close","cat":"fs","id":"0x1","ts":6,"pid":1,"tid":1},
+{"ph":"b","name":"open","cat":"fs","id":"0x1","ts":7,"pid":1,"tid":1},
+{"ph":"e","name":"open","cat":"fs","id":"0x1","ts":8,"pid":1,"tid":1}]"#;
+    let files = Files::new(&[("a.json", text)]);
+    for form in ["fxt", "json"] {
+        let _written = files.text(&["export", "a.json", "-o", &format!("again.{form}")]);
+    }
+    // A part begins with another operation than the whole.
+    let _written = files.text(&["export", "a.json", "--from", "3.5us", "-o", "part.fxt"]);
+    let _written = files.text(&["export", "part.fxt", "-o", "part-again.fxt"]);
+    let tracks = |file: &str| cells(&files, &["slices", file], &["name", "track", "depth"]);
+    let expected = serde_json::json!([
+        ["open", "open", 0],
+        ["part", "open", 1],
+        ["close", "close", 0],
+        ["open", "open", 0]
+    ]);
+    for file in ["a.json", "again.fxt", "again.json"] {
+        assert_eq!(
+            serde_json::to_value(tracks(file)).unwrap(),
+            expected,
+            "{file}"
+        );
+    }
+    for file in ["part.fxt", "part-again.fxt"] {
+        let all = tracks(file);
+        assert!(all.iter().all(|row| row[0] == row[1]), "{file}: {all:?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Names of asynchronous tracks, for the events whose readers would give their track another name.
 //!
-//! A reader names an asynchronous track after the first slice that has its id. That is the name in the trace, unless
+//! A reader names an asynchronous track after the outermost slice of an operation. That is the name in the trace, unless
 //! that slice is not written, or the trace's format names its tracks otherwise.
 
 use rustc_hash::{FxHashMap, FxHashSet};
