@@ -122,12 +122,15 @@ impl App {
             if let Some(loading) = &self.loading {
                 ui.separator();
                 let progress = loading.progress();
-                let text = format!(
-                    "{}  {} of {}",
-                    loading.name(),
-                    ruler::size_text(progress.done),
-                    ruler::size_text(progress.total.unwrap_or(0))
-                );
+                let name = loading.name();
+                let text = match progress.total {
+                    Some(total @ 1..) => {
+                        let (done, total) =
+                            (ruler::size_text(progress.done), ruler::size_text(total));
+                        format!("{name}  {done} of {total}")
+                    }
+                    _ => name.to_owned(),
+                };
                 ui.add(
                     egui::ProgressBar::new(progress.share() as f32)
                         .desired_width(220.0)

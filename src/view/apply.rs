@@ -48,6 +48,9 @@ pub(crate) fn apply(
     if last.is_some() && !goes_to_row {
         state.found_row = None;
     }
+    if last.is_some() {
+        state.dock.selected();
+    }
     state.selected_last = last.unwrap_or(state.selected_last);
     effect
 }

@@ -93,13 +93,21 @@ impl Saved {
         Some(state.join("threadline").join("window.json"))
     }
 
-    /// Reads the settings at `path`; returns defaults if the file is missing or malformed.
+    /// Returns the settings of a first start.
+    fn at_first() -> Saved {
+        Saved {
+            dock: Dock::at_first(),
+            ..Saved::default()
+        }
+    }
+
+    /// Reads the settings at `path`; returns those of a first start if the file is missing or malformed.
     #[must_use]
     pub fn read(path: &Path) -> Saved {
         std::fs::read(path)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-            .unwrap_or_default()
+            .unwrap_or_else(Saved::at_first)
     }
 
     /// Writes the settings to `path`: the file is written under another name, synced and then renamed, so that it is
@@ -219,6 +227,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("window.json");
         std::fs::write(&path, b"{\"recent\": 5").unwrap();
-        assert_eq!(Saved::read(&path), Saved::default());
+        assert_eq!(Saved::read(&path), Saved::at_first());
     }
 }

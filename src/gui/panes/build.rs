@@ -195,13 +195,13 @@ impl Pane for BuildPane {
             Layouts::Beside => {
                 egui::Panel::left("build curve")
                     .resizable(true)
-                    .default_size(room.x * 0.17)
+                    .default_size(room.x * 0.15)
                     .show(ui, |ui| {
                         curve_ui(ui, scene, answer, &mut self.slots, &mut actions)
                     });
                 egui::Panel::right("build programs")
                     .resizable(true)
-                    .default_size((room.x * 0.37).min(480.0).max(room.x * 0.3))
+                    .default_size((room.x * 0.42).min(540.0).max(room.x * 0.3))
                     .show(ui, |ui| {
                         of_programs_ui(ui, scene, answer, tables, &mut actions)
                     });
@@ -447,9 +447,9 @@ fn chain_columns() -> Vec<PaneColumn> {
         of("ts", 96.0).titled("Start"),
         of("own", 68.0).titled("Time"),
         of("share", 46.0),
-        after(0, PROCESS_IN_FULL, 104.0),
-        after(1, WHY, 108.0).titled("Why"),
-        of("args", 90.0).growing(),
+        after(0, PROCESS_IN_FULL, 100.0),
+        after(1, WHY, 102.0).titled("Why"),
+        of("args", 76.0).growing(),
     ]
 }
 

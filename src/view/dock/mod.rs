@@ -119,6 +119,8 @@ pub struct Dock {
     pub side: DockSide,
     /// Whether the panes are hidden for now.
     pub is_hidden: bool,
+    /// Whether they are hidden only until something is selected.
+    pub is_waiting: bool,
     /// Share of the window's height when at the bottom.
     pub height_share: f32,
     /// Share of the window's width when at the right.
@@ -147,6 +149,7 @@ impl Default for Dock {
         Dock {
             side: DockSide::default(),
             is_hidden: false,
+            is_waiting: false,
             height_share: 0.36,
             width_share: 0.36,
             tiles: Some(Tile::Row(vec![
@@ -310,8 +313,26 @@ impl Dock {
         self
     }
 
+    /// Returns the dock of a user's first trace, which shows nothing but the trace until something is selected.
+    #[must_use]
+    pub(crate) fn at_first() -> Dock {
+        Dock {
+            is_hidden: true,
+            is_waiting: true,
+            ..Dock::default()
+        }
+    }
+
+    /// Shows the panes if they waited for a selection.
+    pub(super) fn selected(&mut self) {
+        if std::mem::take(&mut self.is_waiting) {
+            self.is_hidden = self.tiles.is_none();
+        }
+    }
+
     /// Carries out `what`.
     pub(super) fn change(&mut self, what: Docking) {
+        self.is_waiting &= matches!(what, Docking::Share(_));
         match what {
             Docking::Open(pane) => self.open(pane, &[]),
             Docking::OpenAmong(pane, among) => self.open(pane, &among),
