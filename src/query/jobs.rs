@@ -13,8 +13,8 @@
 
 use super::process_times::{ProcessTimes, program_bytes};
 use crate::base::strings::{base_name, text_of};
-use crate::base::{TimeSpan, Timestamp};
-use crate::trace::{ProcessId, Trace};
+use crate::base::{StringId, TimeSpan, Timestamp};
+use crate::trace::{Process, ProcessId, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -45,8 +45,7 @@ impl Jobs {
     pub fn new(trace: &Trace) -> Jobs {
         let known = |id: u32| {
             let process = &trace.processes[id as usize];
-            // A process that never ran a program of its own is a part of its parent.
-            process.start.is_some() && !process.images.is_empty()
+            process.start.is_some() && ran_its_own(trace, process)
         };
         let ids: Vec<u32> = (0..trace.processes.len() as u32)
             .filter(|&id| known(id))
@@ -77,6 +76,19 @@ impl Jobs {
             lanes: packed(jobs),
         }
     }
+}
+
+/// Returns whether a process ran a program of its own: one that is recorded, or its name is not its parent's. A process that
+/// did not is a part of its parent.
+fn ran_its_own(trace: &Trace, process: &Process) -> bool {
+    let parent = process
+        .parent
+        .and_then(|of| trace.processes.get(of.0 as usize));
+    let has_other_name = |parent: &Process| {
+        let names = [parent.name, process.name];
+        parent.name != process.name && !names.contains(&StringId::EMPTY)
+    };
+    !process.images.is_empty() || parent.is_some_and(has_other_name)
 }
 
 /// Packs jobs that are sorted by start into lanes: each goes to the first lane that is free.

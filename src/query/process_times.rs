@@ -12,7 +12,7 @@
 use super::process_tree::{ProcessTree, Visited};
 use super::seen::{Length, Seen};
 use crate::base::strings::{base_name, text_of};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
 /// The processes and their times.
@@ -157,7 +157,10 @@ fn certain_lives(trace: &Trace, seen: &Seen) -> impl Iterator<Item = TimeSpan> {
         }
         let file = trace.source_of(id.0, |source| &source.processes);
         let until = seen.open_until(trace, file, life.start).max(last_seen);
-        TimeSpan::new(life.start, until.min(life.end))
+        match until.saturating_add(Nanos(1)) >= life.end {
+            true => life,
+            false => TimeSpan::new(life.start, until),
+        }
     })
 }
 
@@ -168,7 +171,13 @@ fn life_length(trace: &Trace, id: ProcessId, span: TimeSpan) -> Length {
     };
     match (process.start, process.end) {
         (Some(_), Some(_)) => Length::Known(span.duration().0),
-        _ => Length::AtLeast(span.duration().0),
+        (None, Some(_)) => Length::AtLeast(span.duration().0),
+        (_, None) => {
+            // The last event is in the last nanosecond of the file: the time after it is unknown.
+            let file = trace.file_span(id.0, |source| &source.processes);
+            let last = file.end.saturating_add(Nanos(-1)).max(span.start);
+            Length::AtLeast((span.end.min(last) - span.start).0)
+        }
     }
 }
 

@@ -71,7 +71,7 @@ const RULES: &[Rule] = &[
         applies: |has| has.slices,
         cpus: At::OpenUpTo(8),
         counters: At::OpenUpTo(6),
-        asyncs: At::OpenUpTo(6),
+        asyncs: At::OpenUpTo(4),
         processes: At::Open,
     },
     // Overlapping slices or marks alone.

@@ -449,22 +449,22 @@ fn chain_columns() -> Vec<PaneColumn> {
         of("share", 46.0),
         after(0, PROCESS_IN_FULL, 100.0),
         after(1, WHY, 102.0).titled("Why"),
-        of("args", 76.0).growing(),
+        of("args", 60.0).growing(),
     ]
 }
 
 fn program_columns(programs: &[ProgramTotal]) -> Vec<PaneColumn> {
     let of = |name: &str, width: f32| PaneColumn::of(&PROGRAMS, name, width);
     let mut columns = vec![
-        of("name", 60.0).titled("Program").growing(),
-        of("processes", 42.0).titled("Count"),
-        of("total", 64.0),
-        of("own", 64.0),
-        of("longest", 64.0),
-        of("failed", 40.0).counting_trouble(),
+        of("name", 56.0).titled("Program").growing(),
+        of("processes", 40.0).titled("Count"),
+        of("total", 62.0),
+        of("own", 62.0),
+        of("longest", 62.0),
+        of("failed", 38.0).counting_trouble(),
     ];
     if programs.iter().any(|program| program.unfinished > 0) {
-        columns.extend([of("unfinished", 64.0), of("at_least", 58.0)]);
+        columns.extend([of("unfinished", 62.0), of("at_least", 52.0)]);
     }
     columns
 }
