@@ -225,7 +225,10 @@ fn match_id(of_id: &mut [Fate], rows: &[Row], open: &mut OpenAsyncs) {
     for at in 0..of_id.len() {
         let row = &rows[of_id[at].mark as usize];
         if row.op == AsyncOp::Begin && open.innermost().is_none() {
-            outermost = Some(row.name);
+            outermost = Some(match row.group {
+                StringId::EMPTY => row.name,
+                stated => stated,
+            });
         }
         if row.group == StringId::EMPTY {
             of_id[at].group = *outermost.get_or_insert(row.name);

@@ -109,16 +109,6 @@ impl Item {
             let until = seen.open_until(trace, file, span.start).min(span.end);
             Length::AtLeast((until - span.start).0)
         };
-        // Without an end, it lasts to the last event, or to where the end may have been lost.
-        let life = |ends: [Option<Timestamp>; 2], file, last: Option<Timestamp>| match ends {
-            [Some(_), Some(_)] => whole,
-            [None, Some(_)] => Length::AtLeast(whole.certain()),
-            [_, None] => {
-                let until = seen.open_until(trace, file, span.start);
-                let until = last.map_or(until, |last| until.max(last)).min(span.end);
-                Length::AtLeast((until - span.start).0)
-            }
-        };
         Some(match self {
             Item::Slice(id) => seen.measure(trace, id),
             Item::Run(id) => match trace.runs.get(id) {
@@ -132,17 +122,15 @@ impl Item {
             },
             Item::Thread(id) => {
                 let thread = trace.thread(id);
-                let file = trace.source_of(id.0, |source| &source.threads);
-                life([thread.start, thread.end], file, Some(thread.seen.last))
+                between(thread.start, thread.end, whole)
             }
-            Item::Process(id) => {
-                let process = trace.processes.get(id.0 as usize)?;
-                let threads = trace.threads.iter();
-                let own = threads.filter(|thread| thread.process == Some(id));
-                let last = own.map(|thread| thread.seen.last).max();
-                let file = trace.source_of(id.0, |source| &source.processes);
-                life([process.start, process.end], file, last)
-            }
+            Item::Process(id) => match trace.processes.get(id.0 as usize)? {
+                process if process.end.is_some() => between(process.start, process.end, whole),
+                _ => {
+                    let until = seen.life_until(trace, id, span.start).min(span.end);
+                    Length::AtLeast((until - span.start).0)
+                }
+            },
             Item::Gap(id) => Length::Known(trace.gap(id)?.duration()?.0),
             _ => whole,
         })
@@ -180,6 +168,14 @@ impl Item {
             }
             _ => None,
         }
+    }
+}
+
+/// Returns the length of a life that was seen from `start` to `end`: known if both the start and the end were seen.
+fn between(start: Option<Timestamp>, end: Option<Timestamp>, length: Length) -> Length {
+    match (start, end) {
+        (Some(_), Some(_)) => length,
+        _ => Length::AtLeast(length.certain()),
     }
 }
 

@@ -43,9 +43,19 @@ impl Jobs {
     /// Returns the jobs of a trace; none if it is not of a build.
     #[must_use]
     pub fn new(trace: &Trace) -> Jobs {
+        // The units of a build log run no programs that are recorded, but have names of their own.
+        let has_programs = trace
+            .processes
+            .iter()
+            .any(|process| !process.images.is_empty());
+        let is_unit = |process: &Process| {
+            let can_be = !has_programs && trace.states.is_empty();
+            can_be && has_other_name(trace, process)
+        };
         let known = |id: u32| {
             let process = &trace.processes[id as usize];
-            process.start.is_some() && ran_its_own(trace, process)
+            // A process that never ran a program of its own is a part of its parent.
+            process.start.is_some() && (!process.images.is_empty() || is_unit(process))
         };
         let ids: Vec<u32> = (0..trace.processes.len() as u32)
             .filter(|&id| known(id))
@@ -78,17 +88,15 @@ impl Jobs {
     }
 }
 
-/// Returns whether a process ran a program of its own: one that is recorded, or its name is not its parent's. A process that
-/// did not is a part of its parent.
-fn ran_its_own(trace: &Trace, process: &Process) -> bool {
+/// Returns whether a process has another name than its parent.
+fn has_other_name(trace: &Trace, process: &Process) -> bool {
     let parent = process
         .parent
         .and_then(|of| trace.processes.get(of.0 as usize));
-    let has_other_name = |parent: &Process| {
+    parent.is_some_and(|parent| {
         let names = [parent.name, process.name];
         parent.name != process.name && !names.contains(&StringId::EMPTY)
-    };
-    !process.images.is_empty() || parent.is_some_and(has_other_name)
+    })
 }
 
 /// Packs jobs that are sorted by start into lanes: each goes to the first lane that is free.

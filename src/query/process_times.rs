@@ -142,21 +142,13 @@ impl ProcessTimes {
 /// Returns the certain part of the life of each process in the trace: without an end, to the last event of its threads,
 /// or to where its end may have been lost.
 fn certain_lives(trace: &Trace, seen: &Seen) -> impl Iterator<Item = TimeSpan> {
-    let mut last_seen = vec![Timestamp::MIN; trace.processes.len()];
-    for thread in &trace.threads {
-        let of = thread.process.map(|of| of.0 as usize);
-        if let Some(last) = of.and_then(|of| last_seen.get_mut(of)) {
-            *last = thread.seen.last.max(*last);
-        }
-    }
-    let lives = (0..).map(ProcessId).zip(&trace.processes).zip(last_seen);
-    lives.map(move |((id, process), last_seen)| {
+    let processes = (0..).map(ProcessId).zip(&trace.processes);
+    processes.map(move |(id, process)| {
         let life = life_of(trace, id);
         if process.end.is_some() {
             return life;
         }
-        let file = trace.source_of(id.0, |source| &source.processes);
-        let until = seen.open_until(trace, file, life.start).max(last_seen);
+        let until = seen.life_until(trace, id, life.start);
         match until.saturating_add(Nanos(1)) >= life.end {
             true => life,
             false => TimeSpan::new(life.start, until),

@@ -9,10 +9,11 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Gap;
-use crate::trace::{SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
+use crate::trace::{ProcessId, SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
 
 /// A duration in ns, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,8 @@ impl Length {
 pub struct Seen {
     /// The gaps of each file.
     files: Vec<Gaps>,
+    /// When each process was last seen; made when it is first needed.
+    last_of_processes: OnceLock<Vec<Timestamp>>,
 }
 
 /// The gaps of a file, sorted by start.
@@ -129,7 +132,26 @@ impl Seen {
         let files = whole.chain(sources).map(|range| Gaps::new(trace, range));
         Seen {
             files: files.collect(),
+            last_of_processes: OnceLock::new(),
         }
+    }
+
+    /// Returns the time until which a process without an end certainly lived, in a trace in which its life began at
+    /// `start`: its last event, or where its end may have been lost.
+    pub(crate) fn life_until(&self, trace: &Trace, id: ProcessId, start: Timestamp) -> Timestamp {
+        let all = self.last_of_processes.get_or_init(|| {
+            let mut all = vec![Timestamp::MIN; trace.processes.len()];
+            for thread in &trace.threads {
+                let of = thread.process.map(|of| of.0 as usize);
+                if let Some(last) = of.and_then(|of| all.get_mut(of)) {
+                    *last = thread.seen.last.max(*last);
+                }
+            }
+            all
+        });
+        let last = all.get(id.0 as usize).copied().unwrap_or(Timestamp::MIN);
+        let file = trace.source_of(id.0, |source| &source.processes);
+        self.open_until(trace, file, start).max(last)
     }
 
     /// Returns the time until which an unfinished slice certainly lasted; its start if nothing is certain. Returns the

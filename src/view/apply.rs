@@ -48,7 +48,8 @@ pub(crate) fn apply(
     if last.is_some() && !goes_to_row {
         state.found_row = None;
     }
-    if last.is_some() {
+    let has_item = last == Some(SelectedLast::Item) && state.selected.is_some();
+    if has_item || last == Some(SelectedLast::Range) {
         state.dock.selected();
     }
     state.selected_last = last.unwrap_or(state.selected_last);

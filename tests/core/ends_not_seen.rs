@@ -173,7 +173,12 @@ fn a_result_that_may_go_on_is_not_known() {
         (&read["errors"], &read["unfinished"]),
         (&json!(0), &json!(1))
     );
-    // A result that is certainly whole counts.
+    // An address may go on, a result that is certainly whole counts.
+    let text = "10 1796000000.000000 getpid() = 10\n10 1796000001.000000 mmap(NULL, 4096, 1, 2, -1, 0) = 0";
+    let files = Files::new(&[("address.strace", text)]);
+    let totals = files.table_of(&["stats", "address.strace", "--of", "calls"]);
+    let mmap = totals.iter().find(|row| row["name"] == "mmap").unwrap();
+    assert_eq!(mmap["returned"], 0);
     for end in [
         "= 0",
         "= -1 ENOENT (No such file or directory)",

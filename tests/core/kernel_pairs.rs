@@ -54,41 +54,82 @@ fn a_call_of_a_probe_that_did_not_return_is_unfinished() {
     assert_eq!((&*work["count"], &*work["unfinished"]), ("1", "2"));
 }
 
-/// Several probes at the entry of one function, with a function that calls itself: each return ends one call of each.
-#[test]
-fn a_return_ends_the_calls_of_all_probes_at_the_entry() {
-    let line = |time: &str, text: &str| {
-        format!("              up-30523   [000] DBZff  2033.{time}: {text}\n")
-    };
-    let text = [
-        "# tracer: nop\n#\n".to_owned(),
-        line("100000", "work: (0x55de25b10526) n=2"),
-        line("100001", "workargs: (0x55de25b10526) str=\"a\""),
-        line("100100", "work: (0x55de25b10526) n=1"),
-        line("100101", "workargs: (0x55de25b10526) str=\"b\""),
-        line(
-            "100200",
-            "workret: (0x55de25b10657 <- 0x55de25b10526) ret=0",
-        ),
-        line(
-            "100500",
-            "workret: (0x55de25b10657 <- 0x55de25b10526) ret=0",
-        ),
-    ];
+/// Start and end (microseconds) of the calls in a text of uprobes of one thread, with the number of events that are none.
+fn calls_of_probes(lines: &[(&str, &str)]) -> (Vec<(String, i64, i64)>, usize) {
+    let lines = lines
+        .iter()
+        .map(|(time, text)| format!("              up-30523   [000] DBZff  2033.{time}: {text}\n"));
+    let text = format!("# tracer: nop\n#\n{}", lines.collect::<String>());
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("twins.ftrace");
-    std::fs::write(&file, text.concat()).unwrap();
+    std::fs::write(&file, text).unwrap();
     let file = file.to_string_lossy().into_owned();
     let slices = rows(&["table", "slices", &file]);
-    let mut calls: Vec<(&str, i64)> = (slices.iter())
-        .map(|row| (row["name"].as_str(), number(row, "dur") / 1000))
+    let mut calls: Vec<(String, i64, i64)> = (slices.iter())
+        .map(|row| {
+            let start = number(row, "ts") / 1000;
+            let name = row["name"].clone();
+            (name, start - 2_033_000_000, number(row, "dur") / 1000)
+        })
         .collect();
     calls.sort_unstable();
-    let expected = [
-        ("work", 100),
-        ("work", 500),
-        ("workargs", 99),
-        ("workargs", 499),
+    (calls, rows(&["table", "instants", &file]).len())
+}
+
+const WORK: &str = "work: (0x55de25b10526) n=1";
+const WORK_ARGS: &str = "workargs: (0x55de25b10526) str=\"a\"";
+const RETURN: &str = "workret: (0x55de25b10657 <- 0x55de25b10526) ret=0";
+const SECOND_RETURN: &str = "workret2: (0x55de25b10657 <- 0x55de25b10526) val=0";
+
+/// Several probes at the entry of one function that calls itself: each return ends one call of each, also if several
+/// probes are at the return.
+#[test]
+fn a_return_ends_the_calls_of_all_probes_at_the_entry() {
+    let one = [
+        ("100000", WORK),
+        ("100001", WORK_ARGS),
+        ("100100", WORK),
+        ("100101", WORK_ARGS),
+        ("100200", RETURN),
+        ("100500", RETURN),
     ];
-    assert_eq!(calls, expected);
+    let call = |name: &str, start, length| (name.to_owned(), start, length);
+    let expected = vec![
+        call("work", 100_000, 500),
+        call("work", 100_100, 100),
+        call("workargs", 100_001, 499),
+        call("workargs", 100_101, 99),
+    ];
+    assert_eq!(calls_of_probes(&one), (expected.clone(), 0));
+    let [a, b, c, d, inner, outer] = one;
+    let two = [
+        a,
+        b,
+        c,
+        d,
+        inner,
+        ("100201", SECOND_RETURN),
+        outer,
+        ("100501", SECOND_RETURN),
+    ];
+    assert_eq!(calls_of_probes(&two), (expected, 2));
+}
+
+/// The second probe recorded only the outer call: its filter left out the inner one.
+#[test]
+fn a_filtered_probe_keeps_its_own_call() {
+    let lines = [
+        ("100000", WORK),
+        ("100001", WORK_ARGS),
+        ("100100", WORK),
+        ("100200", RETURN),
+        ("100500", RETURN),
+    ];
+    let call = |name: &str, start, length| (name.to_owned(), start, length);
+    let expected = vec![
+        call("work", 100_000, 500),
+        call("work", 100_100, 100),
+        call("workargs", 100_001, 499),
+    ];
+    assert_eq!(calls_of_probes(&lines), (expected, 0));
 }

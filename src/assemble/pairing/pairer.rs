@@ -10,9 +10,10 @@ use super::rules::Rule;
 use super::stack::{Open, Stack};
 use crate::base::Maybe;
 use crate::base::streaks::Streaks;
+use crate::event::KindId;
 use crate::event::family::{Family, Matching, OpenBegin, Rules};
 use crate::trace::{CpuId, EventId, Events};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An event and its time.
 #[derive(Clone, Copy)]
@@ -117,7 +118,44 @@ struct Pairer<'a> {
     named: NamedBegins,
     depths: &'a Depths,
     inside: Inside,
+    twins: Twins,
     leftovers: Leftovers,
+}
+
+/// What is known of several probes at the entry or the return of one function.
+#[derive(Default)]
+struct Twins {
+    /// The labels of two probes at one entry: of the one that is first, and of the other.
+    order: FxHashSet<(u32, u32)>,
+    /// The pair number of the call that returned last, if nothing of that function began since.
+    returned: Option<u32>,
+    /// The kinds of events that recorded this return.
+    returns: Vec<KindId>,
+}
+
+impl Twins {
+    /// Adds a begin of a function; `before` is the begin that is open around it, if it is of the same function.
+    fn begin(&mut self, pair: u32, label: u32, before: Option<u32>) {
+        if self.returned == Some(pair) {
+            self.returned = None;
+        }
+        if let Some(before) = before.filter(|&before| before != label)
+            && !self.order.contains(&(label, before))
+        {
+            self.order.insert((before, label));
+        }
+    }
+
+    /// Adds a return of a function. Returns whether another probe has recorded the same one.
+    fn is_known_return(&mut self, pair: u32, kind: KindId) -> bool {
+        let is_known = self.returned == Some(pair) && !self.returns.contains(&kind);
+        if !is_known {
+            self.returned = Some(pair);
+            self.returns.clear();
+        }
+        self.returns.push(kind);
+        is_known
+    }
 }
 
 /// An event of a traced function which proves that calls of its thread are over.
@@ -152,6 +190,11 @@ pub(super) struct PairedMarks {
     pub(super) leftovers: Leftovers,
 }
 
+/// Returns whether a family's begins and ends are probes of functions.
+fn is_of_probes(family: Family) -> bool {
+    matches!(family, Family::Kprobes | Family::Uprobes)
+}
+
 /// Returns the slices of a track; `rows` are its marks in order of time.
 pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
     let begins = rows
@@ -169,6 +212,7 @@ pub(super) fn pair(rows: &[Row], known: Known<'_>) -> PairedMarks {
         named: NamedBegins::default(),
         depths: known.depths,
         inside: Inside::default(),
+        twins: Twins::default(),
         leftovers: Leftovers::default(),
     };
     for row in rows {
@@ -245,6 +289,13 @@ impl Pairer<'_> {
             };
             self.close_deeper(proof, family);
         }
+        if is_of_probes(rule.family) {
+            let around = self.stack(rule.family).open.last();
+            let around = around.filter(|open| open.pair == rule.pair);
+            let around = around.map(|open| open.draft as usize);
+            let before = around.map(|draft| self.drafts[draft].label);
+            self.twins.begin(rule.pair, row.label(), before);
+        }
         let draft = self.drafts.len() as u32;
         match family.matching {
             Matching::ByName => self.named.push(draft, rule.names),
@@ -293,6 +344,13 @@ impl Pairer<'_> {
             }
             return;
         }
+        if is_of_probes(rule.family) {
+            let kind = self.lost.events.kind(EventId(row.event));
+            if self.twins.is_known_return(rule.pair, kind) {
+                self.leftovers.instants.push(row.event);
+                return;
+            }
+        }
         let depth = match rule.family {
             Family::Functions => self.inside.leave(self.depths, row.event),
             _ => None,
@@ -331,25 +389,24 @@ impl Pairer<'_> {
                 continue;
             }
             self.finish(open.draft, row);
-            if matches!(rule.family, Family::Kprobes | Family::Uprobes) {
+            if is_of_probes(rule.family) {
                 self.finish_twins(open.draft, &rule, row);
             }
             return;
         }
     }
 
-    /// Gives the other open begins of a call its end: several probes may be at the entry of one function.
+    /// Gives the other open begins of a call its end: several probes may be at the entry of one function, always in the
+    /// same order.
     fn finish_twins(&mut self, closed: u32, rule: &Rule, row: &Row) {
-        let own = self.drafts[closed as usize].label;
-        let mut others = Vec::new();
+        let mut last = self.drafts[closed as usize].label;
         while let Some(open) = self.stack(rule.family).open.last() {
             let (draft, is_same) = (open.draft, open.pair == rule.pair);
             let label = self.drafts[draft as usize].label;
-            // A begin of the same probe is of another call.
-            if !is_same || label == own || others.contains(&label) {
+            if !is_same || !self.twins.order.contains(&(label, last)) {
                 return;
             }
-            others.push(label);
+            last = label;
             self.stack(rule.family).pop();
             self.finish(draft, row);
         }

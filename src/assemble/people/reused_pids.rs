@@ -16,6 +16,9 @@ use crate::event::Life;
 use crate::trace::{Process, ProcessId, Thread, ThreadId, ThreadMap};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+/// How many earlier owners of a number are considered.
+const MOST_OWNERS: u32 = 16;
+
 /// Returns the threads that the kernel has forgotten, each with the time of the event that states it. The kernel forgets
 /// a thread some time after its end: when its number was reused before, the event is about the earlier thread.
 pub(crate) fn forgotten(
@@ -29,19 +32,30 @@ pub(crate) fn forgotten(
         let Life::Forgotten { thread: key } = row.life else {
             continue;
         };
-        let Some(mut thread) = keys.at(*key, row.time) else {
+        let Some(latest) = keys.at(*key, row.time) else {
             continue;
         };
         // The threads with one key are adjacent, in order of their births.
-        let before = |it: ThreadId| {
-            let before = ThreadId(it.0.checked_sub(1)?);
-            let is_same = threads.get(before.0 as usize)?.key == threads.get(it.0 as usize)?.key;
-            (is_same && !known.contains(&before)).then_some(before)
+        let is_one = |id: &ThreadId| {
+            let thread = threads.get(id.0 as usize);
+            let of_key = threads.get(latest.0 as usize).map(|thread| thread.key);
+            thread.is_some_and(|thread| Some(thread.key) == of_key)
         };
-        while let Some(earlier) = before(thread) {
-            thread = earlier;
-        }
-        if known.insert(thread) {
+        let owners = (latest.0.saturating_sub(MOST_OWNERS)..=latest.0).rev();
+        let owners = owners.map(ThreadId).take_while(is_one);
+        let can_be = |id: &ThreadId| {
+            let last_seen = threads.get(id.0 as usize).map(|thread| thread.seen.last);
+            !known.contains(id) && last_seen.is_some_and(|last| last <= row.time)
+        };
+        let owners: Vec<ThreadId> = owners.filter(can_be).collect();
+        // The earliest that has ended; if the end of none was recorded, the latest.
+        let has_ended = |id: &&ThreadId| {
+            let thread = threads.get(id.0 as usize);
+            thread.is_some_and(|thread| thread.end.is_some())
+        };
+        let thread = owners.iter().rev().find(has_ended).or(owners.first());
+        if let Some(&thread) = thread {
+            known.insert(thread);
             let time = row.time;
             found.push(CutEnd { thread, time });
         }
@@ -64,10 +78,6 @@ pub(crate) fn end_reused(
         .collect();
     by_tid.sort_unstable();
     let mut replaced = forgotten.to_vec();
-    replaced.retain(|it| {
-        let thread = threads.get(it.thread.0 as usize);
-        thread.is_some_and(|thread| thread.seen.last <= it.time)
-    });
     for pair in by_tid.windows(2) {
         let [(tid, _, earlier), (next_tid, since, later)] = *pair else {
             continue;
@@ -86,6 +96,9 @@ pub(crate) fn end_reused(
             time: since,
         });
     }
+    // A number may be another thread's before the kernel has forgotten the first.
+    replaced.sort_unstable_by_key(|it| (it.thread, it.time));
+    replaced.dedup_by_key(|it| it.thread);
     // A leader's pid is free when all threads of its process have ended: the last end of each process.
     let mut gone: FxHashMap<ProcessId, Option<Timestamp>> = FxHashMap::default();
     for CutEnd { thread: id, .. } in &replaced {

@@ -21,8 +21,8 @@ pub struct AsyncMark {
     pub category: StringId,
     /// What the slice is about.
     pub kind: SliceKind,
-    /// Name of the group of tracks that the slice belongs to, e.g. `block requests`; empty: named after the first
-    /// slice.
+    /// Name of the group of tracks that the slice belongs to, e.g. `block requests`; empty: that of the
+    /// outermost slice.
     pub group: StringId,
 }
 

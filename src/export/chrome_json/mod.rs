@@ -285,6 +285,9 @@ impl<'a> JsonEvents<'a> {
     fn add_interrupted(&self, kind: TrackKind, event: EventId, args: &mut Map<String, Json>) {
         if let TrackKind::Cpu(cpu) = kind {
             args.insert(CPU_TRACK.to_owned(), json!(self.cpu_number(cpu.0)));
+        } else if let Some(own) = args.remove(CPU_TRACK) {
+            // An argument of the recorded program with this name must not move its event.
+            args.insert(format!("{CPU_TRACK}_"), own);
         }
         if let Some(thread) = interrupted(kind, self.trace.events.thread(event)) {
             let thread = self.koids.thread(thread);

@@ -221,6 +221,27 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
+    /// Replaces the koids among the arguments of the current event that `more` has under the same name: the record is of
+    /// this program, but its threads may have other koids in this file.
+    fn correct_koids(&mut self, more: &[Arg<'_>]) {
+        for arg in more {
+            let ArgValue::Koid(koid) = arg.value else {
+                continue;
+            };
+            for own in self.listed.iter_mut().flatten() {
+                if own.name == arg.name && matches!(own.value, ArgValue::Koid(_)) {
+                    own.value = ArgValue::Koid(koid);
+                }
+            }
+            for field in &mut self.fields {
+                let is_same = field.name_bytes() == &*arg.name && field.role.is_argument();
+                if is_same && matches!(field.value, ValueRef::Koid(_)) {
+                    field.value = ValueRef::Koid(koid);
+                }
+            }
+        }
+    }
+
     /// Prepares the arguments of the current event and `more`, for a record with room for `words` words of arguments.
     /// Returns the texts that were cut to fit.
     pub(super) fn prepare(&mut self, more: &[Arg<'_>], words: usize) -> Option<Vec<CutText>> {
@@ -340,6 +361,7 @@ impl<'a, 't> Encoder<'a, 't> {
                 index => TextRef::index(index),
             },
         };
+        self.correct_koids(more);
         let missing: Vec<Arg<'_>>;
         let mut more = more;
         if more.iter().any(|arg| self.has_own_argument(arg)) {

@@ -1,7 +1,7 @@
 //! Ids of asynchronous slices.
 //!
-//! A reader matches an asynchronous end to its slice by process and id, and names the track after the first slice that
-//! has the id. So ids of the source are kept: the encoder finds them among the fields. If the source has none, every
+//! A reader matches an asynchronous end to its slice by process and id, and names the track after the outermost slice.
+//! So ids of the source are kept: the encoder finds them among the fields. If the source has none, every
 //! outermost slice takes a free id of its group, or a new one, and its children take the same id: there are as many
 //! tracks as slices overlap.
 

@@ -59,8 +59,12 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
                 ..
             } => call_fields(&mut detail, text, dialect),
             Body::Call { text, .. } => {
+                let text = strip_open_end(text, dialect);
                 let first = FirstHalf {
-                    text: strip_open_end(text, dialect),
+                    text: match prefix.is_cut {
+                        true => without_result(text),
+                        false => text,
+                    },
                 };
                 match rest_of(source, halves, event.place) {
                     Some(rest) => {
@@ -70,7 +74,10 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
                 }
             }
             Body::Rest { text, is_open, .. } => {
-                let text = strip_open_end(text, dialect);
+                let text = match is_open && prefix.is_cut {
+                    true => without_result(text),
+                    false => strip_open_end(text, dialect),
+                };
                 match first_of(source, halves, event) {
                     Some(first) => {
                         call_fields(&mut detail, &first.with_rest(text, dialect), dialect);
@@ -94,6 +101,14 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
         Dialect::Minix => stack_before(source.text.get(..start).unwrap_or(&[])),
     };
     detail
+}
+
+/// Returns the text of a call without its result, which may go on after the end of the text.
+fn without_result(text: &[u8]) -> &[u8] {
+    match memchr::memmem::rfind(text, b") = ").or_else(|| memchr::memmem::rfind(text, b")  ")) {
+        Some(at) => text.get(..=at).unwrap_or(text),
+        None => text,
+    }
 }
 
 /// Returns the rest of the call whose first line is at `place`, from its last line.

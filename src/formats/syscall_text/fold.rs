@@ -63,8 +63,8 @@ pub(crate) struct Found {
     /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
-    /// returned.
-    pub superseded: FxHashSet<ThreadKey>,
+    /// returned. Each with the offset of the last line that says so.
+    superseded: FxHashMap<ThreadKey, u64>,
     /// Number of lines.
     pub line_count: u64,
     /// Number of the line where the table of `strace -C` starts.
@@ -86,6 +86,12 @@ impl Found {
     }
 
     /// Returns the heap memory of the tables, in bytes.
+    /// Returns whether a call of a thread at this offset is one that a replaced leader was in.
+    #[must_use]
+    pub(crate) fn is_superseded_after(&self, thread: ThreadKey, place: u64) -> bool {
+        self.superseded.get(&thread).is_some_and(|&at| place < at)
+    }
+
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let forks = self.forks.capacity() + self.births.capacity();
@@ -109,7 +115,7 @@ pub struct State {
     first_pid: Option<u32>,
     has_ends: bool,
     killed: FxHashSet<Caller>,
-    superseded: FxHashSet<Caller>,
+    superseded: FxHashMap<Caller, u64>,
     table_line: Option<u64>,
 }
 
@@ -130,7 +136,7 @@ impl State {
             first_pid: head.attached,
             has_ends: false,
             killed: FxHashSet::default(),
-            superseded: FxHashSet::default(),
+            superseded: FxHashMap::default(),
             table_line: None,
         }
     }
@@ -239,20 +245,20 @@ impl State {
     ) -> Found {
         self.forks.sort_unstable();
         let lone = Caller::of(file_pid.or(self.first_pid).or_else(own_pid)).key();
-        let keys = |callers: FxHashSet<Caller>| -> FxHashSet<ThreadKey> {
-            let keys = callers.into_iter();
-            keys.map(|caller| caller.pid().map_or(lone, ThreadKey))
-                .collect()
-        };
+        let key = |caller: Caller| caller.pid().map_or(lone, ThreadKey);
         Found {
             forks: self.forks,
             births: self.births,
             halves: Halves::new(self.rests),
             lone,
             has_ends: self.has_ends,
-            killed: keys(self.killed),
+            killed: self.killed.into_iter().map(key).collect(),
             is_of_one: self.first_pid.is_none(),
-            superseded: keys(self.superseded),
+            superseded: self
+                .superseded
+                .into_iter()
+                .map(|(caller, at)| (key(caller), at))
+                .collect(),
             line_count: self.now.first_line - 1,
             table_line: self.table_line,
             shift: 0,

@@ -31,7 +31,7 @@ pub(crate) fn whole_fork(line: &TextLine<'_>) -> Option<u32> {
     let is_whole = is_fork(name)
         && line.message.is_none()
         && open_end(text, Dialect::Strace).is_none()
-        && (!line.is_cut || is_whole_result(text));
+        && (!line.is_cut || is_whole_result(name, text));
     if is_whole {
         fork_result(text, Dialect::Strace)
     } else {

@@ -143,7 +143,7 @@ fn classify_strace<'a>(line: &TextLine<'a>) -> Body<'a> {
             // The begin of a call is written at once: a file may end inside a call that never returned.
             let is_open = line.message.is_some()
                 || is_open(text, Dialect::Strace)
-                || (line.is_cut && !(has_result(text) && is_whole_result(text)));
+                || (line.is_cut && !(has_result(text) && is_whole_result(name, text)));
             if is_open || has_result(text) {
                 Body::Call {
                     name,
@@ -208,11 +208,24 @@ pub(crate) fn attached(message: &[u8]) -> Option<u32> {
         .flatten()
 }
 
-/// Returns whether the result at the end of a text is whole although the line was cut there: `= 31` and `= -1 ENO` may
-/// go on.
+/// Returns whether the result at the end of a call's text is whole although the line was cut there: `= 31` and `= -1 ENO`
+/// may go on, and so may the `= 0` of calls that return an address or flags.
 #[must_use]
-pub(crate) fn is_whole_result(text: &[u8]) -> bool {
-    !ends_in_word(text) || text.ends_with(b" = 0")
+pub(crate) fn is_whole_result(name: &[u8], text: &[u8]) -> bool {
+    let is_hex = || {
+        let calls: [&[u8]; 8] = [
+            b"mmap",
+            b"mmap2",
+            b"mremap",
+            b"brk",
+            b"shmat",
+            b"fcntl",
+            b"fcntl64",
+            b"personality",
+        ];
+        calls.contains(&name)
+    };
+    !ends_in_word(text) || text.ends_with(b" = 0") && !is_hex()
 }
 
 fn ends_in_word(text: &[u8]) -> bool {
@@ -245,7 +258,7 @@ fn resumed<'a>(line: &TextLine<'a>) -> Option<Body<'a>> {
     Some(Body::Rest {
         name,
         text,
-        is_open: is_open(text, Dialect::Strace) || line.is_cut && !is_whole_result(text),
+        is_open: is_open(text, Dialect::Strace) || line.is_cut && !is_whole_result(name, text),
     })
 }
 
@@ -285,7 +298,7 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
             };
             let has_close = memchr::memchr(b')', text).is_some();
             // A successful execve has no result: only a result that cannot go on shows that the call is over.
-            let is_over = || has_result(text) && is_whole_result(text);
+            let is_over = || has_result(text) && is_whole_result(name, text);
             let is_open = is_open(text, Dialect::Minix) || (line.is_cut && !is_over());
             if !is_open && !has_close {
                 return Body::Text;

@@ -46,8 +46,8 @@ pub struct Summary {
     pub has_ends: bool,
     /// Callers that lines report as killed.
     pub killed: FxHashSet<Caller>,
-    /// Leaders that another thread replaced by execve.
-    pub superseded: Vec<Caller>,
+    /// Leaders that another thread replaced by execve, each with the offset of the line that says so.
+    pub superseded: Vec<(Caller, u64)>,
     /// Forks of calls that began before this part: (parent, child).
     pub early_forks: Vec<(Caller, u32)>,
     /// Pids that start in this part with a banner (MINIX).
@@ -265,10 +265,10 @@ impl Summary {
                 }
             }
             // In a file of its own the leader has no pid: the call is in the thread's file.
-            (Body::Superseded(_), None) => self.superseded.push(Caller::Lone),
+            (Body::Superseded(_), None) => self.superseded.push((Caller::Lone, place)),
             (Body::Superseded(old), Some(pid)) => {
                 self.owners.end(old);
-                self.superseded.push(Caller::Pid(pid));
+                self.superseded.push((Caller::Pid(pid), place));
                 match self.open.remove(&Caller::Pid(old)) {
                     Some(begun) => {
                         self.open.insert(Caller::Pid(pid), begun);

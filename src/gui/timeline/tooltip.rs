@@ -160,6 +160,16 @@ fn state_lines(trace: &Trace, state: &State) -> Vec<String> {
 /// Returns the known part of the duration of an item whose end was not seen; `None` for everything else.
 fn unfinished_text(scene: &Scene<'_>, item: Item) -> Option<String> {
     let trace = &scene.loaded.trace;
+    let may_be_open = match item {
+        Item::Slice(id) => trace.slices.is_unfinished(id.0 as usize),
+        Item::Run(id) => trace.run_end(&trace.runs.get(id)).is_none(),
+        Item::State(id) => trace.state_end(&trace.states.get(id)).is_none(),
+        Item::Process(_) | Item::Thread(_) => true,
+        _ => false,
+    };
+    if !may_be_open {
+        return None;
+    }
     let length = match item.duration(trace, &Seen::new(trace))? {
         Length::Known(_) => return None,
         Length::AtLeast(least) => ruler::length_text(Nanos(least), scene.state.origins.unit),

@@ -74,7 +74,7 @@ impl<'a> Emitter<'a> {
         let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         // A superseded leader continues with another program, which is not nested in the call.
-        if self.has_no_return(text) && !self.found.superseded.contains(&thread) {
+        if self.has_no_return(text) && !self.found.is_superseded_after(thread, place) {
             self.out.marks.push(Mark::new(event, label, MarkOp::Begin));
             return self.died(event, thread);
         }
@@ -145,11 +145,11 @@ impl<'a> Emitter<'a> {
         self.measured(event, end);
         if self.has_no_return(text) {
             if !self.is_exit(name) {
-                if self.found.superseded.contains(&thread) {
-                    // The thread continues with another program: the call is not around what follows.
-                    self.out.marks.push(Mark::new(event, label, MarkOp::Over));
+                if !self.found.is_superseded_after(thread, place) {
+                    return self.died(event, thread);
                 }
-                return self.died(event, thread);
+                // The thread continues with another program: the call is not around what follows.
+                self.out.marks.push(Mark::new(event, label, MarkOp::Over));
             }
         } else {
             self.out.marks.push(Mark::new(event, label, MarkOp::End));
@@ -189,11 +189,11 @@ impl<'a> Emitter<'a> {
     }
 
     /// Ends the life of a thread that was killed in its call, unless a line reports its end: one that names the thread
-    /// as killed, or where exits are reported any. A superseded leader continues as another thread of its process.
+    /// as killed, or where exits are reported any.
     fn died(&mut self, event: u32, thread: ThreadKey) {
         let found = self.found;
         let is_reported = found.has_ends || found.killed.contains(&thread);
-        if !is_reported && !found.superseded.contains(&thread) {
+        if !is_reported {
             self.end(event, thread, None, None);
         }
     }
