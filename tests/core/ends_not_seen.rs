@@ -44,8 +44,9 @@ fn a_process_that_the_kernel_has_forgotten_has_ended() {
     // Never two at once, and nobody works after the last exit.
     let working = files.table(&["parallelism", "lost.ftrace"]);
     let counts = working.iter().map(|row| row["working"].as_i64().unwrap());
-    assert_eq!(counts.clone().max(), Some(1));
-    assert_eq!(counts.last(), Some(0));
+    let counts: Vec<i64> = counts.collect();
+    assert_eq!(counts.iter().max(), Some(&1));
+    assert_eq!(counts.last(), Some(&0));
 }
 
 #[test]
