@@ -139,8 +139,6 @@ pub(super) struct Emitter<'f, O> {
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
     end_label: Option<u32>,
-    /// Label of all ends on the tracks of CPUs.
-    cpu_end_label: Option<u32>,
     /// The labels of slices whose kind is an argument, by the label that their names have.
     labels_of_kinds: FxHashMap<(u32, SliceKind), u32>,
     /// Labels for slices of CPUs, by the label with the same names and kind.
@@ -200,7 +198,6 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 ..LaneColumns::new(3)
             },
             end_label: None,
-            cpu_end_label: None,
             labels_of_kinds: FxHashMap::default(),
             labels_of_cpus: FxHashMap::default(),
             is_own: scan.tables.is_own(),
@@ -524,13 +521,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
 
     /// Returns the label shared by all ends on the tracks of CPUs.
     pub(super) fn cpu_end_label(&mut self) -> u32 {
-        if let Some(known) = self.cpu_end_label {
-            return known;
-        }
         let plain = self.end_label();
-        let label = self.label_of_cpu(plain);
-        self.cpu_end_label = Some(label);
-        label
+        self.label_of_cpu(plain)
     }
 
     /// Returns the label shared by all ends: only its family matters.
