@@ -3,8 +3,8 @@
 
 usage: screen_reader.py PROGRAM TRACE
 
-Opens TRACE, looks for the window in the desktop's tree, reads the names of tracks, items and buttons, presses keys, and
-waits for what is announced. Needs python3-gi, gir1.2-atspi-2.0, at-spi2-core and python3-xlib; run it as
+Opens TRACE, looks for the window in the desktop's tree, reads the names of tracks, items and buttons, presses keys, waits
+for what is announced, and reads the panes that the first selection opens. Needs python3-gi, gir1.2-atspi-2.0, at-spi2-core and python3-xlib; run it as
 `dbus-run-session -- xvfb-run -a -s '-screen 0 1600x1000x24' python3 tests/screen_reader.py ...`.
 """
 import pathlib
@@ -38,12 +38,15 @@ def main():
 
         listen_for("a track", lambda: named(("tree item",), "CPU 0"))
         listen_for("an item on a track", lambda: named(BUTTON, ", at 0."))
-        listen_for("a button of a pane", lambda: named(BUTTON, "Close Details"))
-        nameless = [(node.get_role_name(), node.get_index_in_parent()) for node in walk(window)
-                    if node.get_role_name() in (*BUTTON, "entry", "check box", "combo box")
-                    and not any(letter.isalnum() for letter in node.get_name())]
-        if nameless:
-            fail(f"without a name: {nameless}")
+
+        def all_have_names():
+            nameless = [(node.get_role_name(), node.get_index_in_parent()) for node in walk(window)
+                        if node.get_role_name() in (*BUTTON, "entry", "check box", "combo box")
+                        and not any(letter.isalnum() for letter in node.get_name())]
+            if nameless:
+                fail(f"without a name: {nameless}")
+
+        all_have_names()
         press(x, "w")
         listen_for("the visible span", lambda: next((it for it in said if "Visible: " in it), None))
         said.clear()
@@ -55,6 +58,9 @@ def main():
         press(x, "Return")
         listen_for("the match", lambda: next((it for it in said if "Match " in it and "Selected: " in it), None))
         press(x, "Escape")
+        # The first selection opens the panes.
+        listen_for("a button of a pane", lambda: named(BUTTON, "Close Details"))
+        all_have_names()
         said.clear()
         press(x, "period")
         listen_for("the item beside it", lambda: next((it for it in said if "Selected: " in it), None))

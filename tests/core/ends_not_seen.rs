@@ -148,6 +148,55 @@ fn a_call_of_a_leader_that_was_replaced_is_over() {
     }
 }
 
+/// With `-b execve`, strace lets a process go where it runs a program: what follows was not seen.
+#[test]
+fn a_call_in_which_a_process_was_let_go_claims_no_time() {
+    let text = "\
+10 1796000000.000000 execve(\"/bin/sh\", [\"sh\"], 0x7ff /* 35 vars */) = 0 <0.000100>
+10 1796000000.010000 vfork( <unfinished ...>
+11 1796000000.020000 execve(\"/bin/sleep\", [\"sleep\", \"9\"], 0x7ff /* 35 vars */ <detached ...>
+10 1796000000.030000 <... vfork resumed>) = 11 <0.020000>
+10 1796000001.000000 exit_group(0) = ?
+10 1796000001.000100 +++ exited with 0 +++
+";
+    let files = Files::new(&[("let_go.strace", text)]);
+    let _written = files.text(&["export", "let_go.strace", "-o", "let_go.fxt"]);
+    for form in ["let_go.strace", "let_go.fxt"] {
+        let totals = files.table_of(&["stats", form, "--of", "calls"]);
+        let exec = totals.iter().find(|row| row["name"] == "execve").unwrap();
+        assert_eq!(
+            (&exec["calls"], &exec["unfinished"], &exec["at_least"]),
+            (&json!(2), &json!(1), &json!(0)),
+            "{form}: {exec}"
+        );
+        let processes = cells(&files, &["processes", form], &["pid", "name"]);
+        assert_eq!(processes, json!([[10, "sh"], [11, "sleep"]]), "{form}");
+    }
+}
+
+/// `strace -A` writes several recordings into one file, without pids if each is of one process.
+#[test]
+fn what_follows_the_end_of_the_only_process_is_another() {
+    let one = |start: u32, program: &str| {
+        format!(
+            "{start}.000000 execve(\"/bin/{program}\", [\"{program}\"], 0x7ff /* 35 vars */) = 0 <0.000100>\n\
+             {start}.500000 exit_group(0) = ?\n{start}.600000 +++ exited with 0 +++\n"
+        )
+    };
+    let text = one(1_796_000_000, "true") + &one(1_796_000_005, "sleep");
+    let files = Files::new(&[("added.strace", &text)]);
+    let lives = |form| cells(&files, &["processes", form], &["name", "start", "end"]);
+    let second = 1_000_000_000_i64;
+    let at = |seconds: i64| 1_796_000_000 * second + seconds * second;
+    let expected = json!([
+        ["true", null, at(0) + 600_000_000],
+        ["sleep", at(5), at(5) + 600_000_000]
+    ]);
+    assert_eq!(lives("added.strace"), expected);
+    let _written = files.text(&["export", "added.strace", "-o", "added.fxt"]);
+    assert_eq!(lives("added.fxt"), expected);
+}
+
 /// A number at the end of a cut text may have had more digits, an error's name more letters.
 #[test]
 fn a_result_that_may_go_on_is_not_known() {

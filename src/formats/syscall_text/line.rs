@@ -73,6 +73,12 @@ fn changes_pid(mark: &[u8]) -> bool {
     mark.starts_with(PID_CHANGED)
 }
 
+/// Returns whether strace let the thread go on untraced in this call (`-b execve`).
+#[must_use]
+pub(crate) fn is_detached(text: &[u8]) -> bool {
+    text.ends_with(b"<detached ...>")
+}
+
 /// Returns the pid with which the thread of this open call continues; see [`open_end`].
 #[must_use]
 pub(crate) fn leader_after(text: &[u8]) -> Option<u32> {

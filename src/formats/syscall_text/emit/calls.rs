@@ -6,6 +6,7 @@
 //! 7 read(3, "x", 1)       = 1 <0.000012>           duration as printed
 //! 7 read(3, "x", 1)       = 1                      without -T: duration unknown
 //! 7 exit_group(0)         = ?                      never returns, by design: an instant
+//! 7 execve("/bin/true", ["true"], ... <detached ...>    traced no further (`-b execve`): duration unknown
 //! 7 pause()               = ?                      its thread was killed in the call: duration unknown
 //! 8 execve("/bin/true", ["true"], ... <unfinished ...>
 //! 7 +++ superseded by execve in pid 8 +++          thread 8 continues as 7, its leader, which is gone
@@ -19,7 +20,7 @@ use crate::formats::syscall_text::clock::Clock;
 use crate::formats::syscall_text::dialect::Dialect;
 use crate::formats::syscall_text::emit::CALLS;
 use crate::formats::syscall_text::forks::is_fork;
-use crate::formats::syscall_text::line::{is_cut_short, leader_after, strip_open_end};
+use crate::formats::syscall_text::line::{is_cut_short, is_detached, leader_after, strip_open_end};
 use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::times::split_duration;
 
@@ -93,6 +94,9 @@ impl<'a> Emitter<'a> {
         thread: ThreadKey,
     ) {
         self.next_call(thread, time);
+        if is_detached(text) {
+            return self.detaches(name, text, place, time, thread);
+        }
         // In a text of several threads the call's rest follows, after the line that supersedes the leader.
         if let Some(leader) = leader_after(text).filter(|_| self.found.is_of_one) {
             return self.goes_on_as(ThreadKey(leader), name, text, place, time, thread);
@@ -123,6 +127,22 @@ impl<'a> Emitter<'a> {
         if let Some(message) = prefix.message {
             self.message(message, place, time);
         }
+    }
+
+    /// Reads a call in which strace let the thread go on untraced, which it does when an execve succeeded.
+    fn detaches(
+        &mut self,
+        name: &'a [u8],
+        text: &'a [u8],
+        place: u64,
+        time: i64,
+        thread: ThreadKey,
+    ) {
+        let CallKind { kind, label } = self.call(name);
+        let event = self.out.events.push(time, place, kind, thread);
+        self.slice(event, thread, label, time, self.whole_duration(text));
+        let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
+        acts::act(self, event, thread, name, &whole, acts::Forks::New);
     }
 
     /// Reads the last line of a call.

@@ -56,6 +56,35 @@ pub struct Source<'a> {
     pub kinds: &'a Kinds,
 }
 
+impl Source<'_> {
+    /// Returns whether the line before the offset `place` reports the end of a process without a pid.
+    fn ends_before(&self, place: u64) -> bool {
+        let before = usize::try_from(place)
+            .ok()
+            .and_then(|at| self.text.get(..at));
+        let Some(before) = before.and_then(|text| text.strip_suffix(b"\n")) else {
+            return false;
+        };
+        let start = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let text = before.get(start..).unwrap_or(before);
+        let line = split_prefix(
+            &Line {
+                number: 0,
+                offset: 0,
+                bytes: text,
+                has_end: true,
+            },
+            self.dialect,
+        );
+        self.dialect == Dialect::Strace
+            && line.pid.is_none()
+            && matches!(
+                classify(&line, self.dialect),
+                Body::Exited(_) | Body::Killed(_)
+            )
+    }
+}
+
 /// The kind of a call's events, and the label of its slices.
 #[derive(Clone, Copy)]
 pub(super) struct CallKind {
@@ -75,6 +104,8 @@ pub(crate) struct Emitter<'a> {
     owners: Owners,
     open: FxHashMap<u32, Begun>,
     ended: FxHashSet<u32>,
+    /// Whether the text has one process and reported its end: what follows is another one (`strace -A`).
+    lone_ended: bool,
     /// Pid of the call that the next line continues, because strace broke the line to print a message.
     broken: Option<u32>,
     /// Leaders that a thread has just replaced: the rest of its execve is printed with their pid.
@@ -126,6 +157,7 @@ pub(crate) fn emit<'a>(
         owners: part.owners.clone(),
         open: begun.collect(),
         ended: part.ended.clone(),
+        lone_ended: source.ends_before(part.place),
         broken: part.broken.map(pid_of),
         taken_over: FxHashMap::default(),
         unmeasured: FxHashMap::default(),
@@ -310,8 +342,13 @@ impl<'a> Emitter<'a> {
         self.out.completes.push(complete);
     }
 
-    /// Notes that a call of `thread` begins: the previous call ended before.
+    /// Notes that the next event begins a call of `thread`: the previous call ended before.
     fn next_call(&mut self, thread: ThreadKey, time: i64) {
+        if self.lone_ended && thread == self.found.lone {
+            self.lone_ended = false;
+            let event = self.out.events.len() as u32;
+            self.fork(event, None, thread.0, ForkSort::Process);
+        }
         if let Some((at, began)) = self.unmeasured.remove(&thread.0)
             && let Some(complete) = self.out.completes.get_mut(at)
         {
@@ -376,8 +413,9 @@ impl<'a> Emitter<'a> {
     /// Adds the end of `thread`.
     pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
         self.owners.end(thread.0);
-        if self.source.dialect == Dialect::Minix {
-            self.ended.insert(thread.0);
+        match self.source.dialect {
+            Dialect::Minix => _ = self.ended.insert(thread.0),
+            Dialect::Strace => self.lone_ended |= thread == self.found.lone,
         }
         self.open.remove(&thread.0);
         self.out.lives.push(LifeRow {
