@@ -28,6 +28,7 @@ pub mod link;
 pub mod locate;
 mod looking;
 pub mod outline;
+mod own_keys;
 pub(crate) mod pane_kind;
 pub mod plots;
 pub(crate) mod question;

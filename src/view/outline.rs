@@ -4,7 +4,9 @@
 //! file's own names, so that a row the user closed stays closed in the next generation.
 
 use super::rows::{Lane, LaneKind, RowKey, RowKind, Summarised};
+use crate::query::item::Item;
 use crate::query::jobs::Jobs;
+use crate::trace::Trace;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -149,6 +151,26 @@ impl Outline {
             })
         }
         find(&self.nodes, key)
+    }
+
+    /// Returns the row of a thread or a process; a process with a single thread has the thread's row.
+    #[must_use]
+    pub(crate) fn key_of(&self, trace: &Trace, item: Item) -> Option<RowKey> {
+        let is_row = |kind: RowKind| match (item, kind) {
+            (Item::Process(wanted), RowKind::Process(process)) => process == wanted,
+            (Item::Process(wanted), RowKind::Thread(thread)) => {
+                trace.thread(thread).process == Some(wanted)
+            }
+            (Item::Thread(wanted), RowKind::Thread(thread)) => thread == wanted,
+            _ => false,
+        };
+        let mut found = None;
+        self.visit(&mut |_, node| {
+            if found.is_none() && is_row(node.kind) {
+                found = Some(node.key);
+            }
+        });
+        found
     }
 
     /// Returns the top-level row that contains `key`, or is it.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::outline::{Node, Outline, count_tracks, hash_of, summary_lanes};
+use super::own_keys::{OwnKeys, in_source};
 use super::rows::{Lane, LaneKind, RowKey, RowKind};
 use crate::base::{Nanos, StringId};
 use crate::query::jobs::Jobs;
@@ -92,6 +93,7 @@ enum TrackNames {
 /// Tracks and counters by owner.
 struct Owners<'a> {
     trace: &'a Trace,
+    keys: OwnKeys<'a>,
     /// The file whose nodes are being built, if the trace has several.
     source: Option<SourceId>,
     tracks: FxHashMap<TrackKind, Vec<TrackId>>,
@@ -125,6 +127,7 @@ impl<'a> Owners<'a> {
         }
         Owners {
             trace,
+            keys: OwnKeys::new(trace),
             source: None,
             tracks,
             counters,
@@ -219,17 +222,6 @@ impl<'a> Owners<'a> {
         }
     }
 
-    /// Returns the file's own key, made distinct from equal keys of other files.
-    fn own_key(&self, key: u64) -> u64 {
-        own_key(self.source, key)
-    }
-
-    /// Returns the key of a thread, made from its own file, which may differ from its process's file.
-    fn thread_key(&self, thread: ThreadId) -> u64 {
-        let source = self.trace.source_of(thread.0, |source| &source.threads);
-        own_key(source.or(self.source), self.trace.thread(thread).key)
-    }
-
     fn tracks_of(&self, kind: TrackKind) -> &[TrackId] {
         self.tracks.get(&kind).map_or(&[], Vec::as_slice)
     }
@@ -275,7 +267,7 @@ impl<'a> Owners<'a> {
         let mut nodes = Vec::new();
         let loose = self.rows(self.trace.tracks.len(), |source| &source.loose_tracks);
         // Tracks of several files may have one name in one process.
-        let mut alike: FxHashMap<StringId, u32> = FxHashMap::default();
+        let mut alike = FxHashMap::default();
         for &id in self.tracks_of(kind) {
             let is_own = match kind {
                 TrackKind::Async(None) => loose.contains(&id.0),
@@ -294,13 +286,9 @@ impl<'a> Owners<'a> {
             if lanes.is_empty() {
                 continue;
             }
-            let alike = alike.entry(self.trace.tracks[id.0 as usize].name);
-            let before = *alike.and_modify(|count| *count += 1).or_insert(0);
+            let before = count_alike(&mut alike, self.trace.tracks[id.0 as usize].name);
             nodes.push(Node {
-                key: RowKey::Track(match before {
-                    0 => self.hash_of(kind, &name),
-                    before => hash_of((self.hash_of(kind, &name), before)),
-                }),
+                key: RowKey::Track(self.hash_of(kind, &name, before)),
                 kind: RowKind::Track(id),
                 title: match kind {
                     _ if !name.is_empty() => name.into(),
@@ -323,10 +311,12 @@ impl<'a> Owners<'a> {
         // Plots come last in the table and have a group of their own.
         let count = self.trace.counters.tracks.len() - self.trace.plots.len();
         let ours = self.rows(count, |source| &source.counters);
+        let mut alike = FxHashMap::default();
         ids.iter()
             .filter(|id| scope != CounterScope::Global || ours.contains(&id.0))
             .map(|&id| {
                 let track = &self.trace.counters.tracks[id.0 as usize];
+                let before = count_alike(&mut alike, track.name);
                 let name = self.trace.text(track.name);
                 let lanes = vec![Lane::new(LaneKind::Counter(id))];
                 let owner = match scope {
@@ -336,7 +326,7 @@ impl<'a> Owners<'a> {
                     CounterScope::Thread(thread) => TrackKind::Thread(thread),
                 };
                 Node {
-                    key: RowKey::Counter(self.hash_of(owner, &name)),
+                    key: RowKey::Counter(self.hash_of(owner, &name, before)),
                     kind: RowKind::Counter(id),
                     title: name.into(),
                     note: "".into(),
@@ -350,22 +340,27 @@ impl<'a> Owners<'a> {
             .collect()
     }
 
-    /// Returns a hash of a track that is the same in every generation.
-    fn hash_of(&self, owner: TrackKind, name: &str) -> u64 {
+    /// Returns a hash of a track that is the same in every generation; `before` tracks of the owner have the same name.
+    fn hash_of(&self, owner: TrackKind, name: &str, before: u32) -> u64 {
         let mut hasher = FxHasher::default();
         match owner {
             TrackKind::Cpu(cpu) => {
-                (0_u8, self.own_key(u64::from(self.cpu_number(cpu)))).hash(&mut hasher)
+                let number = u64::from(self.cpu_number(cpu));
+                (0_u8, in_source(self.source, number)).hash(&mut hasher);
             }
-            TrackKind::Thread(thread) => (1_u8, self.thread_key(thread)).hash(&mut hasher),
+            TrackKind::Thread(thread) => (1_u8, self.keys.thread(thread)).hash(&mut hasher),
             TrackKind::Nobody => 3_u8.hash(&mut hasher),
             TrackKind::Async(process) => {
-                let process = process.and_then(|id| self.trace.processes.get(id.0 as usize));
-                (2_u8, self.own_key(process.map_or(u64::MAX, |it| it.key))).hash(&mut hasher);
+                let key = process.map(|id| self.keys.process(id));
+                let key = key.unwrap_or_else(|| in_source(self.source, u64::MAX));
+                (2_u8, key).hash(&mut hasher);
             }
         }
         name.hash(&mut hasher);
-        hasher.finish()
+        match before {
+            0 => hasher.finish(),
+            before => hash_of((hasher.finish(), before)),
+        }
     }
 
     fn cpu_number(&self, cpu: CpuId) -> u32 {
@@ -411,7 +406,7 @@ impl<'a> Owners<'a> {
             return None;
         }
         Some(Node {
-            key: RowKey::Thread(self.thread_key(thread)),
+            key: RowKey::Thread(self.keys.thread(thread)),
             kind: RowKind::Thread(thread),
             title: self.trace.thread_name(thread).into(),
             note: self.thread_note(thread).into(),
@@ -549,8 +544,9 @@ impl<'a> Owners<'a> {
         let pid = (!name.is_empty()).then(|| process.pid.to_string());
         let note = pid.into_iter().chain(threads_word).chain(labels);
         let note: Vec<String> = note.collect();
+        let key = RowKey::Process(self.keys.process(id));
         Some(Node {
-            key: RowKey::Process(self.own_key(process.key)),
+            key,
             kind: RowKind::Process(id),
             title: if name.is_empty() {
                 format!("pid {}", process.pid).into()
@@ -559,12 +555,18 @@ impl<'a> Owners<'a> {
             },
             note: note.join(" · ").into(),
             lanes: Vec::new(),
-            closed_lanes: summary_lanes(RowKey::Process(self.own_key(process.key)), &children),
+            closed_lanes: summary_lanes(key, &children),
             activity: children.iter().map(|child| child.activity).sum(),
             children,
             is_open_at_first: true,
         })
     }
+}
+
+/// Counts a name; returns how often it was counted before.
+fn count_alike(alike: &mut FxHashMap<StringId, u32>, name: StringId) -> u32 {
+    let alike = alike.entry(name);
+    *alike.and_modify(|count| *count += 1).or_insert(0)
 }
 
 /// Returns the lanes a closed row still shows: its first lane, and its first slices if the first lane has no slices.
@@ -582,12 +584,4 @@ fn first_lanes(lanes: &[Lane]) -> Vec<Lane> {
         first.push(lane.clone());
     }
     first
-}
-
-/// Returns a file's own key, made distinct from equal keys of other files.
-fn own_key(source: Option<SourceId>, key: u64) -> u64 {
-    match source {
-        None | Some(SourceId(0)) => key,
-        Some(source) => hash_of((source.0, key)),
-    }
 }

@@ -70,6 +70,7 @@ mod report_filters;
 mod report_golden;
 mod report_options;
 mod round_trip;
+mod row_keys;
 mod sched_truth;
 #[cfg(target_os = "linux")]
 mod terminal;

@@ -94,7 +94,7 @@ impl<'a> Emitter<'a> {
         thread: ThreadKey,
     ) {
         self.next_call(thread, time);
-        if is_detached(text) {
+        if name.starts_with(b"execve") && is_detached(text) {
             return self.detaches(name, text, place, time, thread);
         }
         // In a text of several threads the call's rest follows, after the line that supersedes the leader.

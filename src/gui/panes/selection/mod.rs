@@ -25,7 +25,6 @@ use crate::query::area::{Area, Group, GroupBy, Lane, Lanes, LiveArea, What, grou
 use crate::query::expression::equals;
 use crate::tables::Cell;
 use crate::trace::{CpuId, ThreadId, Trace, TrackId};
-use crate::view::rows::RowKey;
 use crate::view::{Action, Effect};
 
 /// The most rows that are added or removed in a frame during a drag.
@@ -279,7 +278,8 @@ impl Pane for SelectionPane {
         let item = |row| self.table.item(scene, &data, row);
         if let Some(item) = answer.clicked.and_then(item) {
             actions.push(Action::Select(item));
-            actions.extend(row_action(trace, item));
+            let row = scene.state.outline.key_of(trace, item);
+            actions.extend(row.map(Action::RevealRow));
         }
         actions
     }
@@ -478,16 +478,6 @@ fn has_states(trace: &Trace, id: ThreadId, span: TimeSpan) -> bool {
 fn has_runs(trace: &Trace, id: CpuId, span: TimeSpan) -> bool {
     let runs = trace.runs.on(id);
     !trace.runs.overlapping(runs, span).is_empty()
-}
-
-/// Returns the action that scrolls to the track of a thread, process or CPU.
-fn row_action(trace: &Trace, item: Item) -> Option<Action> {
-    let key = match item {
-        Item::Process(id) => RowKey::Process(trace.processes.get(id.0 as usize)?.key),
-        Item::Thread(id) => RowKey::Thread(trace.threads.get(id.0 as usize)?.key),
-        _ => return None,
-    };
-    Some(Action::RevealRow(key))
 }
 
 fn menu_ui(
