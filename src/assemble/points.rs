@@ -62,7 +62,7 @@ impl Classes {
             Role::Instant | Role::Log | Role::Attachment | Role::PointerName => Class::OfThread,
             Role::CpuInstant => Class::OfCpu,
         };
-        Classes(kinds.iter().map(class).collect())
+        Classes(kinds.values(class))
     }
 
     /// Returns the class of a kind; kinds that the directory does not list are instants of threads.

@@ -161,6 +161,15 @@ impl<T: Follows> Streaks<T> {
         })
     }
 
+    /// Returns a value for each item. `value` must be the same for items that follow from each other.
+    pub(crate) fn values<V: Clone>(&self, value: impl Fn(T) -> V) -> Vec<V> {
+        let mut values = Vec::with_capacity(self.count);
+        for (first, count) in self.streaks() {
+            values.resize(values.len() + count, value(first));
+        }
+        values
+    }
+
     /// Returns all items.
     #[must_use]
     pub fn iter(&self) -> Items<'_, T> {

@@ -116,7 +116,7 @@ impl Item {
                 _ => whole,
             },
             Item::State(id) => match trace.states.get(id) {
-                state if trace.state_end(&state).is_some() => whole,
+                _ if !trace.states.is_uncertain(id.0 as usize) => whole,
                 state if state.state.is_over() => Length::AtLeast(0),
                 state => open(state.event),
             },

@@ -184,6 +184,7 @@ impl Trace {
         };
         let thread = self.thread(id);
         match thread.name {
+            StringId::EMPTY if id == ThreadId::IDLE => "<idle>".into(),
             StringId::EMPTY => format!("tid {}", thread.tid).into(),
             name => self.text(name),
         }

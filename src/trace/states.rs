@@ -176,6 +176,16 @@ impl States {
         (is_last && !is_over) || self.is_partial(row)
     }
 
+    /// Returns whether the duration of a state is not certain: its end is not known, or events were lost meanwhile, in
+    /// which it may have ended and begun again.
+    #[inline]
+    #[must_use]
+    pub(crate) fn is_uncertain(&self, row: usize) -> bool {
+        let is_last = self.ends.get(row).is_some_and(|end| end.is_none());
+        let spans_loss = self.notes.get(row).is_some_and(|notes| notes.spans_loss());
+        is_last || spans_loss || self.is_partial(row)
+    }
+
     /// Returns the thread that woke the state's thread, or the thread that was interrupted by the interrupt that woke
     /// it; `None` if the state did not start with a wakeup, or the waker is not known.
     #[must_use]

@@ -283,3 +283,101 @@ fn durations_that_no_sum_uses_are_said() {
         assert_eq!(told.contains("counted in lines"), is_said, "{file}: {told}");
     }
 }
+
+/// A process that strace did not follow has no lines of its own: its parent learns of its end.
+#[test]
+fn a_child_ends_at_the_latest_when_its_parent_learns_it() {
+    let signal = "100 1796017258.102100 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=101, si_uid=0, si_status=7, si_utime=0, si_stime=0} ---\n";
+    let text = |told: &str| {
+        format!(
+            "100 1796017258.000000 execve(\"/bin/sh\", [\"sh\"], 0x1 /* 3 vars */) = 0 <0.000100>\n\
+             100 1796017258.001000 vfork()  = 101 <0.000100>\n\
+             100 1796017258.002000 wait4(-1, [{{WIFEXITED(s) && WEXITSTATUS(s) == 7}}], 0, NULL) = 101 <0.100000>\n\
+             {told}\
+             100 1796017258.103000 read(3, \"\", 1) = 0 <9.800000>\n\
+             100 1796017268.000000 +++ exited with 0 +++\n"
+        )
+    };
+    let second = 1_796_017_258_000_000_000_i64;
+    for (told, end) in [(signal, second + 102_100_000), ("", second + 103_000_000)] {
+        let files = Files::new(&[("told.strace", &text(told))]);
+        let child = |form: &str| {
+            let rows = files.table(&["processes", form]);
+            let row = rows.iter().find(|row| row["pid"] == 101).cloned().unwrap();
+            (row["end"].clone(), row["exit_status"].clone())
+        };
+        assert_eq!(child("told.strace"), (json!(end), json!(7)));
+        let _written = files.text(&["export", "told.strace", "-o", "told.fxt"]);
+        assert_eq!(child("told.fxt"), (json!(end), json!(7)));
+        let failed = files.table(&["failed", "told.strace"]);
+        assert_eq!(failed.len(), 1, "{failed:?}");
+    }
+    // An end of its own counts; a child that is stopped lives on.
+    let own = "101 1796017258.050000 +++ exited with 3 +++\n";
+    let stopped = signal.replace("CLD_EXITED", "CLD_STOPPED");
+    for (told, end) in [
+        (own.to_owned() + signal, json!([second + 50_000_000, 3])),
+        (stopped, json!([null, null])),
+    ] {
+        let text = text(&told).replace("WIFEXITED(s) && WEXITSTATUS(s) == 7", "WIFSTOPPED(s)");
+        let files = Files::new(&[("own.strace", &text)]);
+        let lives = cells(
+            &files,
+            &["processes", "own.strace"],
+            &["end", "exit_status"],
+        );
+        assert_eq!(lives[1], end, "{told}");
+    }
+}
+
+/// The table that `strace -C` appends is not something that the program did.
+#[test]
+fn a_table_after_the_calls_keeps_no_thread_alive() {
+    let calls = "\
+7 1796017258.000000 execve(\"/bin/sh\", [\"sh\"], 0x1 /* 3 vars */) = 0 <0.000100>
+7 1796017258.001000 vfork() = 8 <0.000100>
+7 1796017258.002000 kill(7, SIGKILL <unfinished ...>
+7 1796017258.002100 +++ killed by SIGKILL +++
+8 1796017259.000000 getpid() = 8 <0.000010>
+8 1796017259.000100 +++ exited with 0 +++
+";
+    let table = "% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000010          10         1           getpid
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.000010          10         1           total
+";
+    let files = Files::new(&[
+        ("plain.strace", calls),
+        ("table.strace", &(calls.to_owned() + table)),
+    ]);
+    let columns = ["name", "ts", "dur", "depth", "parent_id"];
+    let plain = cells(&files, &["slices", "plain.strace"], &columns);
+    assert_eq!(cells(&files, &["slices", "table.strace"], &columns), plain);
+}
+
+/// strace says once that it attached to a process with its threads, and which thread takes the leader's place.
+#[test]
+fn threads_that_strace_attached_to_belong_to_their_process() {
+    let text = "\
+strace: Process 76 attached with 3 threads
+[pid    78] 1796000000.000000 read(3, \"\", 1) = 0 <0.000010>
+[pid    77] 1796000000.100000 read(3, \"\", 1) = 0 <0.000010>
+[pid    76] 1796000000.200000 read(3, \"\", 1) = 0 <0.000010>
+";
+    let superseded = "\
+78 1796000000.000000 read(3, \"\", 1) = 0 <0.000010>
+76 1796000000.200000 read(3, \"\", 1) = 0 <0.000010>
+78 1796000000.300000 execve(\"/bin/true\", [\"true\"], 0x1 /* 3 vars */ <unfinished ...>
+76 1796000000.310000 +++ superseded by execve in pid 78 +++
+76 1796000000.320000 <... execve resumed>) = 0 <0.020000>
+";
+    let files = Files::new(&[("attached.strace", text), ("taken.strace", superseded)]);
+    for file in ["attached.strace", "taken.strace"] {
+        assert_eq!(
+            cells(&files, &["processes", file], &["pid"]),
+            json!([[76]]),
+            "{file}"
+        );
+    }
+}

@@ -366,3 +366,26 @@ CPU:0 [LOST 5 EVENTS]
         assert_eq!(own[3], ("running", 1_000_500_000), "{file}: {own:?}");
     }
 }
+
+/// Sums count a state that spans a loss among those of unknown length: two sleeps of 50 ms are not one of 100 ms.
+#[test]
+fn sums_of_states_leave_out_what_spans_a_loss() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/over_losses");
+    let files = Files::new(&[]);
+    let mut uncertain = 0;
+    for recording in RECORDINGS {
+        let file = format!("{folder}/{recording}.ftrace.txt.zst");
+        for total in files.table_of(&["stats", &file, "--of", "states"]) {
+            let states = table("states", recording);
+            let named = states.iter().filter(|row| row["state"] == total["group"]);
+            let is_known = |row: &&Row| !row["dur"].is_null() && row["spans_loss"] != 1;
+            let (known, unknown): (Vec<_>, Vec<_>) = named.partition(is_known);
+            let sum: i64 = known.iter().filter_map(|row| row["dur"].as_i64()).sum();
+            assert_eq!(total["count"], known.len(), "{recording}: {total}");
+            assert_eq!(total["sum"], sum, "{recording}: {total}");
+            assert_eq!(total["unfinished"], unknown.len(), "{recording}: {total}");
+            uncertain += unknown.iter().filter(|row| row["spans_loss"] == 1).count();
+        }
+    }
+    assert!(uncertain > 20, "{uncertain}");
+}

@@ -246,7 +246,17 @@ fn ends_process(process: &Process, exit: &ThreadExit, may_lead: &FxHashSet<Proce
     (is_leader && !lives_on) || process.end.is_some() || is_last == Some(true)
 }
 
-/// The exit of a thread.
+/// How a thread ended, as a file states it.
+struct Exit {
+    thread: ThreadId,
+    key: ThreadKey,
+    status: Option<i32>,
+    signal: Option<i32>,
+    /// Whether it was the last thread of its process, if that is stated.
+    is_last: Option<bool>,
+}
+
+/// The exit of a thread of a process.
 struct ThreadExit {
     thread: ThreadId,
     /// Its process.
@@ -497,35 +507,36 @@ impl Making {
                     signal,
                     is_last,
                 } => {
-                    let Some(index) = at(self, *thread) else {
-                        continue;
-                    };
-                    let (key, keys) = (*thread, &self.keys);
-                    let Some(thread) = self.people.threads.get_mut(index) else {
-                        continue;
-                    };
-                    let had_end = thread.end.replace(row.time).is_some();
-                    let (id, of) = (ThreadId(index as u32), thread.process);
-                    if keys.at(key, thread.seen.last) != Some(id) {
-                        // The last time seen was the birth of the next thread with this key.
-                        thread.seen.last = row.time;
+                    if let Some(index) = at(self, *thread) {
+                        let exit = Exit {
+                            thread: ThreadId(index as u32),
+                            key: *thread,
+                            status: *status,
+                            signal: *signal,
+                            is_last: *is_last,
+                        };
+                        self.exit(row, &exit, &may_lead);
                     }
-                    let exit = of.map(|of| ThreadExit {
-                        thread: id,
-                        of,
-                        is_last: *is_last,
-                    });
-                    if let Some(exit) = exit
-                        && let Some(process) = self.people.processes.get_mut(exit.of.0 as usize)
-                        && ends_process(process, &exit, &may_lead)
-                    {
-                        process.end = Some(row.time);
-                        // Two kinds of events may record one exit: the process released its files at the first.
-                        if !had_end || process.exit_event.is_none() {
-                            process.exit_event = Some(row.event);
-                        }
-                        process.exit_status = status.or(process.exit_status);
-                        process.exit_signal = signal.or(process.exit_signal);
+                }
+                Life::Reaped {
+                    thread,
+                    status,
+                    signal,
+                } => {
+                    let index = at(self, *thread);
+                    let lives = |index: &usize| {
+                        let thread = self.people.threads.get(*index);
+                        thread.is_some_and(|it| it.end.is_none() && it.seen.last <= row.time)
+                    };
+                    if let Some(index) = index.filter(lives) {
+                        let exit = Exit {
+                            thread: ThreadId(index as u32),
+                            key: *thread,
+                            status: *status,
+                            signal: *signal,
+                            is_last: Some(true),
+                        };
+                        self.exit(row, &exit, &may_lead);
                     }
                 }
                 Life::Exec {
@@ -606,6 +617,37 @@ impl Making {
             }
         }
         naming
+    }
+
+    /// Ends a thread, and its process if it ends with it.
+    fn exit(&mut self, row: &LifeEvent<'_>, exit: &Exit, may_lead: &FxHashSet<ProcessId>) {
+        let (id, keys) = (exit.thread, &self.keys);
+        let Some(thread) = self.people.threads.get_mut(id.0 as usize) else {
+            return;
+        };
+        let had_end = thread.end.replace(row.time).is_some();
+        let of = thread.process;
+        if keys.at(exit.key, thread.seen.last) != Some(id) {
+            // The last time seen was the birth of the next thread with this key.
+            thread.seen.last = row.time;
+        }
+        let ended = of.map(|of| ThreadExit {
+            thread: id,
+            of,
+            is_last: exit.is_last,
+        });
+        if let Some(ended) = ended
+            && let Some(process) = self.people.processes.get_mut(ended.of.0 as usize)
+            && ends_process(process, &ended, may_lead)
+        {
+            process.end = Some(row.time);
+            // Two kinds of events may record one exit: the process released its files at the first.
+            if !had_end || process.exit_event.is_none() {
+                process.exit_event = Some(row.event);
+            }
+            process.exit_status = exit.status.or(process.exit_status);
+            process.exit_signal = exit.signal.or(process.exit_signal);
+        }
     }
 
     /// Sets the environments of processes from the directory.

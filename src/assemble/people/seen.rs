@@ -123,7 +123,8 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
             Life::Fork { parent: None, .. }
             | Life::Name { .. }
             | Life::Directory { .. }
-            | Life::Forgotten { .. } => {
+            | Life::Forgotten { .. }
+            | Life::Reaped { .. } => {
                 continue;
             }
         };

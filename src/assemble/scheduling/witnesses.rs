@@ -177,7 +177,7 @@ pub(crate) struct CallKinds(Vec<bool>);
 impl CallKinds {
     pub(crate) fn of(kinds: &Streaks<EventKind>) -> CallKinds {
         let is_call = |kind: EventKind| kind.role == Role::SystemCall;
-        CallKinds(kinds.iter().map(is_call).collect())
+        CallKinds(kinds.values(is_call))
     }
 
     fn contain(&self, kind: KindId) -> bool {

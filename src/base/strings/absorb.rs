@@ -91,6 +91,7 @@ impl Strings {
                 .collect();
         }
         self.full.par_iter_mut().for_each(Texts::shrink);
+        self.last.drop_hashes();
         let mut start = own;
         let ranges = lengths.into_iter().map(|length| {
             start += length;
@@ -190,9 +191,16 @@ impl Strings {
 
 impl Sharded {
     fn of(texts: &Texts, shards: usize) -> Sharded {
-        let hashes: Vec<u32> = texts.iter().map(|(_, bytes)| hash_bytes(bytes)).collect();
+        let hashed: Vec<u32>;
+        let hashes = match texts.hashes() {
+            Some(hashes) => hashes,
+            None => {
+                hashed = texts.iter().map(|(_, bytes)| hash_bytes(bytes)).collect();
+                &hashed
+            }
+        };
         let mut bounds = vec![0; shards + 1];
-        for &hash in &hashes {
+        for &hash in hashes {
             bounds[first_slot(hash, shards) + 1] += 1;
         }
         for shard in 0..shards {
@@ -200,7 +208,7 @@ impl Sharded {
         }
         let mut next = bounds.clone();
         let mut slots = vec![Slot::FREE; hashes.len()];
-        for (id, &hash) in (texts.first..).zip(&hashes) {
+        for (id, &hash) in (texts.first..).zip(hashes) {
             let at = &mut next[first_slot(hash, shards)];
             slots[*at as usize] = Slot::of(hash, StringId(id));
             *at += 1;

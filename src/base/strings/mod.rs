@@ -161,6 +161,7 @@ impl Strings {
             Ok(known) => known,
             Err(free) => {
                 let id = self.push(bytes);
+                self.last.keep_hash(hash);
                 self.index.fill(free, Slot::of(hash, id));
                 id
             }
@@ -188,6 +189,7 @@ impl Strings {
             return known;
         }
         let id = self.push(bytes);
+        self.last.keep_hash(hash);
         self.recent[at] = Slot::of(hash, id);
         id
     }

@@ -12,6 +12,9 @@ pub(super) struct Texts {
     buffer: Column<u8>,
     /// Where each string ends in the buffer.
     ends: Column<u32>,
+    /// The hash of each string, until the list becomes part of another table.
+    #[serde(skip)]
+    hashes: Vec<u32>,
 }
 
 impl Texts {
@@ -46,14 +49,31 @@ impl Texts {
         id
     }
 
+    /// Keeps the hash of the string that was added last.
+    #[inline]
+    pub(super) fn keep_hash(&mut self, hash: u32) {
+        self.hashes.push(hash);
+    }
+
+    /// Drops the hashes.
+    pub(super) fn drop_hashes(&mut self) {
+        self.hashes = Vec::new();
+    }
+
+    /// The hash of each string, if all are known.
+    pub(super) fn hashes(&self) -> Option<&[u32]> {
+        (self.hashes.len() == self.len()).then_some(&*self.hashes)
+    }
+
     /// Makes room for strings of so many bytes.
     pub(super) fn reserve(&mut self, count: usize, bytes: usize) {
         self.ends.reserve(count);
         self.buffer.reserve(bytes);
     }
 
-    /// Frees unused room.
+    /// Frees unused room, and the hashes.
     pub(super) fn shrink(&mut self) {
+        self.drop_hashes();
         self.ends.shrink_to_fit();
         self.buffer.shrink_to_fit();
     }
@@ -81,6 +101,7 @@ impl Texts {
 
     /// Allocated heap memory in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
-        self.buffer.memory_bytes() + self.ends.memory_bytes()
+        let hashes = (self.hashes.capacity() * size_of::<u32>()) as u64;
+        self.buffer.memory_bytes() + self.ends.memory_bytes() + hashes
     }
 }

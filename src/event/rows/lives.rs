@@ -58,6 +58,15 @@ pub enum Life {
         /// The thread.
         thread: ThreadKey,
     },
+    /// The parent of the process of `thread` learnt that it has ended; used only if its own end is not in the file.
+    Reaped {
+        /// The main thread of the process.
+        thread: ThreadKey,
+        /// The exit code, if known.
+        status: Option<i32>,
+        /// The signal that killed it, if known.
+        signal: Option<i32>,
+    },
     /// `thread` has the name `name` from now on (and also before, if this is its first name).
     Name {
         /// The thread.

@@ -1,5 +1,6 @@
 //! The effects of a finished call, for example that it created a process, ran a program, or opened or renamed a file.
 
+use super::child_end;
 use super::dialect::Dialect;
 use super::emit::Emitter;
 use super::forks::is_fork;
@@ -58,6 +59,9 @@ pub(crate) fn acts(name: &[u8]) -> bool {
                 | b"umount2"
                 | b"exit"
                 | b"exit_group"
+                | b"wait4"
+                | b"waitpid"
+                | b"waitid"
         )
 }
 
@@ -178,6 +182,7 @@ pub fn act(
                 emitter.end(event, thread, status.map(|code| code & 0xff), None);
             }
         }
+        b"wait4" | b"waitpid" | b"waitid" => wait(emitter, event, thread, name, &done, forks),
         b"execve" => exec(emitter, event, thread, &done, 0),
         b"execveat" => exec(emitter, event, thread, &done, 1),
         b"prctl" => rename_thread(emitter, event, thread, &done),
@@ -193,6 +198,30 @@ pub fn act(
                 emitter.out.files.push(row);
             }
         }
+    }
+}
+
+/// Adds the end of the child that a call waited for. `event` is the call's end if its first line is an earlier one, else
+/// its begin.
+fn wait(
+    emitter: &mut Emitter<'_>,
+    event: u32,
+    thread: ThreadKey,
+    name: &[u8],
+    done: &Done<'_>,
+    forks: Forks,
+) {
+    let child = match name {
+        b"waitid" => child_end::of_siginfo(done.value(2)).filter(|_| done.returned() == Some(0)),
+        _ => {
+            let pid = done.result.and_then(|result| result.pid());
+            pid.and_then(|pid| child_end::of_wait(pid, done.value(1), done.value(2)))
+        }
+    };
+    match (child, forks) {
+        (Some(child), Forks::Recorded) => emitter.reap(event, child),
+        (Some(child), Forks::New) => emitter.reap_later(thread, child),
+        (None, _) => {}
     }
 }
 

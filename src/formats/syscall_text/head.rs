@@ -76,6 +76,8 @@ pub(crate) struct Head {
     pub table_at: Option<u64>,
     /// The process that the first calls belong to, if they have no pid and strace says that it attached to it.
     pub attached: Option<u32>,
+    /// The process to which strace attached with all its threads, if it is the only one (`strace -f -p`).
+    pub group: Option<u32>,
 }
 
 impl Head {
@@ -97,6 +99,10 @@ impl Head {
             table_at: table_at.map(|at| at as u64),
             attached: match dialect {
                 Dialect::Strace => attached_alone(head),
+                Dialect::Minix => None,
+            },
+            group: match dialect {
+                Dialect::Strace => attached_group(head),
                 Dialect::Minix => None,
             },
         }
@@ -172,6 +178,25 @@ fn attached_alone(head: &[u8]) -> Option<u32> {
         }
     }
     None
+}
+
+/// Returns the pid in `strace: Process 7 attached with 4 threads`, if strace attached to no other process before the first
+/// call.
+fn attached_group(head: &[u8]) -> Option<u32> {
+    let mut found = None;
+    for line in lines(head, 1, 0) {
+        let line = split_prefix(&line, Dialect::Strace);
+        match classify(&line, Dialect::Strace) {
+            Body::Attached(_) if found.is_some() => return None,
+            Body::Attached(pid) => {
+                let has_threads = memchr::memmem::find(line.body, b" attached with ").is_some();
+                found = Some(has_threads.then_some(pid));
+            }
+            Body::Call { .. } => break,
+            _ => {}
+        }
+    }
+    found?
 }
 
 /// Returns the time of the first line that has one.

@@ -15,6 +15,7 @@
 //! `minix/usr.bin/trace`.
 
 mod acts;
+mod child_end;
 mod clock;
 mod describe;
 mod dialect;

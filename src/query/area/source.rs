@@ -255,7 +255,7 @@ impl Source<'_> {
         measured.unwrap_or_else(|| self.end(row).saturating_sub(self.start(row)).max(0))
     }
 
-    /// Returns whether the interval's end was not seen.
+    /// Returns whether the interval's end was not seen, or events in which it may have ended were lost.
     #[inline]
     pub(crate) fn is_unfinished(&self, row: u32) -> bool {
         let trace = self.trace;
@@ -263,7 +263,7 @@ impl Source<'_> {
         match self.shape.what {
             What::Slices => trace.slices.is_unfinished(row),
             What::Runs => trace.runs.is_open(row),
-            What::States => trace.states.ends[row].is_none() || trace.states.is_partial(row),
+            What::States => trace.states.is_uncertain(row),
         }
     }
 

@@ -12,6 +12,7 @@ mod pieces;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::acts;
+use super::child_end::ChildEnd;
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::durations::took_alone;
@@ -112,6 +113,10 @@ pub(crate) struct Emitter<'a> {
     taken_over: FxHashMap<u32, calls::TakenOver>,
     /// For each thread, its last call without a duration: (index in the list, begin time).
     unmeasured: FxHashMap<u32, (usize, i64)>,
+    /// Threads that belong to the process that strace attached to.
+    claimed: FxHashSet<u32>,
+    /// Children whose parents learnt of their ends in calls on a single line, which returned before the next call.
+    reaped: FxHashMap<u32, ChildEnd>,
     /// The last known directory of each thread.
     places: FxHashMap<u32, StringId>,
     /// Thread names by pid, as printed in lines.
@@ -161,6 +166,8 @@ pub(crate) fn emit<'a>(
         broken: part.broken.map(pid_of),
         taken_over: FxHashMap::default(),
         unmeasured: FxHashMap::default(),
+        claimed: FxHashSet::default(),
+        reaped: FxHashMap::default(),
         places: FxHashMap::default(),
         comms: FxHashMap::default(),
         calls: FxHashMap::default(),
@@ -248,18 +255,25 @@ impl<'a> Emitter<'a> {
         {
             self.comm(comm, thread);
         }
+        if let (Some(leader), Some(pid)) = (self.source.head.group, prefix.pid)
+            && leader != pid
+            && self.claimed.insert(pid)
+        {
+            self.claim(thread, ThreadKey(leader));
+        }
         if dialect == Dialect::Minix {
             self.inner_signals(&body, &prefix, line.offset, time, thread);
         }
     }
 
-    /// Adds a row of the table after the calls as an event of the lone thread.
+    /// Adds a row of the table after the calls as an event of no thread: the program may have ended.
     fn table_row(&mut self, line: &Line<'a>) {
         let time = self.time.advance(self.source.head.clock, None, line.number);
         if !line.bytes.trim_ascii().is_empty() {
             let kind = self.kind(TEXT, b"summary");
-            let thread = self.found.lone;
-            self.out.events.push(time, line.offset, kind, thread);
+            self.out
+                .events
+                .push(time, line.offset, kind, None::<ThreadKey>);
         }
     }
 
@@ -273,6 +287,29 @@ impl<'a> Emitter<'a> {
             event,
             life: Life::Name { thread, name },
         });
+    }
+
+    /// Adds that `thread`, of which the last event is, belongs to the process of `leader`.
+    fn claim(&mut self, thread: ThreadKey, leader: ThreadKey) {
+        if let Some(event) = (self.out.events.len() as u32).checked_sub(1) {
+            let life = Life::Claim { thread, leader };
+            self.out.lives.push(LifeRow { event, life });
+        }
+    }
+
+    /// Adds that the parent of a process learnt at `event` that it ended.
+    pub(crate) fn reap(&mut self, event: u32, child: ChildEnd) {
+        let life = Life::Reaped {
+            thread: ThreadKey(child.pid),
+            status: child.status,
+            signal: child.signal,
+        };
+        self.out.lives.push(LifeRow { event, life });
+    }
+
+    /// Adds at the next call of `parent` that it learnt that a process ended.
+    pub(crate) fn reap_later(&mut self, parent: ThreadKey, child: ChildEnd) {
+        self.reaped.insert(parent.0, child);
     }
 
     /// Returns kind and label for a call's name.
@@ -344,6 +381,9 @@ impl<'a> Emitter<'a> {
 
     /// Notes that the next event begins a call of `thread`: the previous call ended before.
     fn next_call(&mut self, thread: ThreadKey, time: i64) {
+        if let Some(child) = self.reaped.remove(&thread.0) {
+            self.reap(self.out.events.len() as u32, child);
+        }
         if self.lone_ended && thread == self.found.lone {
             self.lone_ended = false;
             let event = self.out.events.len() as u32;

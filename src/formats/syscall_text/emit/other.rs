@@ -4,6 +4,7 @@ use super::{Emitter, PROCESSES, SIGNALS, TEXT};
 use crate::base::lines::Line;
 use crate::base::{Location, Severity};
 use crate::event::{ForkSort, Life, LifeRow, ThreadKey};
+use crate::formats::syscall_text::child_end::of_signal;
 use crate::formats::syscall_text::dialect::Dialect;
 use crate::formats::syscall_text::line::{Banner, Body, attached, banner};
 use crate::formats::syscall_text::numbers::signal_number;
@@ -39,7 +40,13 @@ impl<'a> Emitter<'a> {
             Body::Signal if self.source.dialect == Dialect::Strace => {
                 let name = strace_signal(prefix.body);
                 let kind = self.kind(SIGNALS, name);
-                push(self, kind, thread);
+                let event = push(self, kind, thread);
+                if name == b"SIGCHLD"
+                    && let Some(child) = of_signal(prefix.body)
+                {
+                    self.reaped.remove(&thread.0);
+                    self.reap(event, child);
+                }
             }
             // `inner_signals` adds the signals of MINIX.
             Body::Signal => {}
@@ -55,7 +62,13 @@ impl<'a> Emitter<'a> {
             }
             Body::Superseded(pid) => {
                 let kind = self.kind(PROCESSES, b"superseded");
-                push(self, kind, thread);
+                let event = push(self, kind, thread);
+                // Only a thread of the process can take its leader's place.
+                let life = Life::Member {
+                    thread: ThreadKey(pid),
+                    leader: thread,
+                };
+                self.out.lives.push(LifeRow { event, life });
                 self.supersede(pid, thread, place, time);
             }
             Body::Banner(Banner { name, pid }) => {
