@@ -156,6 +156,9 @@ fn a_call_in_which_a_process_was_let_go_claims_no_time() {
 10 1796000000.010000 vfork( <unfinished ...>
 11 1796000000.020000 execve(\"/bin/sleep\", [\"sleep\", \"9\"], 0x7ff /* 35 vars */ <detached ...>
 10 1796000000.030000 <... vfork resumed>) = 11 <0.020000>
+10 1796000000.100000 vfork( <unfinished ...>
+12 1796000000.120000 execve(\"/bin/true\", [\"true\"], 0x7ff /* 35 vars */ <unfinished ...>
+10 1796000000.130000 <... vfork resumed>) = 12 <0.030000>
 10 1796000001.000000 exit_group(0) = ?
 10 1796000001.000100 +++ exited with 0 +++
 ";
@@ -166,11 +169,15 @@ fn a_call_in_which_a_process_was_let_go_claims_no_time() {
         let exec = totals.iter().find(|row| row["name"] == "execve").unwrap();
         assert_eq!(
             (&exec["calls"], &exec["unfinished"], &exec["at_least"]),
-            (&json!(2), &json!(1), &json!(0)),
+            (&json!(3), &json!(2), &json!(0)),
             "{form}: {exec}"
         );
         let processes = cells(&files, &["processes", form], &["pid", "name"]);
-        assert_eq!(processes, json!([[10, "sh"], [11, "sleep"]]), "{form}");
+        assert_eq!(
+            processes,
+            json!([[10, "sh"], [11, "sleep"], [12, "true"]]),
+            "{form}"
+        );
     }
 }
 

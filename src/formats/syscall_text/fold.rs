@@ -58,6 +58,8 @@ pub(crate) struct Found {
     /// Whether lines report exits (`+++ exited with 0 +++`): with `-qq` these lines are missing, but lines that report
     /// kills are not.
     pub has_ends: bool,
+    /// Whether strace let threads go at their execve (`-b execve`).
+    pub lets_go: bool,
     /// Threads that lines report as killed (`+++ killed by SIGKILL +++`).
     pub killed: FxHashSet<ThreadKey>,
     /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
@@ -114,6 +116,7 @@ pub struct State {
     attached: FxHashSet<u32>,
     first_pid: Option<u32>,
     has_ends: bool,
+    lets_go: bool,
     killed: FxHashSet<Caller>,
     superseded: FxHashMap<Caller, u64>,
     table_line: Option<u64>,
@@ -135,6 +138,7 @@ impl State {
             attached: FxHashSet::default(),
             first_pid: head.attached,
             has_ends: false,
+            lets_go: false,
             killed: FxHashSet::default(),
             superseded: FxHashMap::default(),
             table_line: None,
@@ -215,6 +219,7 @@ impl State {
         (self.now.open).extend(begun.map(|(caller, begun)| (caller, begun.place)));
         self.forks.extend(summary.forks);
         self.has_ends |= summary.has_ends;
+        self.lets_go |= summary.lets_go;
         self.killed.extend(summary.killed);
         self.superseded.extend(summary.superseded);
         let now = &mut self.now;
@@ -252,6 +257,7 @@ impl State {
             halves: Halves::new(self.rests),
             lone,
             has_ends: self.has_ends,
+            lets_go: self.lets_go,
             killed: self.killed.into_iter().map(key).collect(),
             is_of_one: self.first_pid.is_none(),
             superseded: self

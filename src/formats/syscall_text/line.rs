@@ -73,10 +73,11 @@ fn changes_pid(mark: &[u8]) -> bool {
     mark.starts_with(PID_CHANGED)
 }
 
-/// Returns whether strace let the thread go on untraced in this call (`-b execve`).
+/// Returns whether strace let the thread go on untraced in this call (`-b execve`). The only such call is execve; strace
+/// leaves others at its own end.
 #[must_use]
-pub(crate) fn is_detached(text: &[u8]) -> bool {
-    text.ends_with(b"<detached ...>")
+pub(crate) fn is_let_go(name: &[u8], text: &[u8]) -> bool {
+    name.starts_with(b"execve") && text.ends_with(b"<detached ...>")
 }
 
 /// Returns the pid with which the thread of this open call continues; see [`open_end`].

@@ -9,7 +9,9 @@ use super::durations::{end_of, took_alone};
 use super::forks::{LateFork, fork_result, is_fork, whole_fork};
 use super::halves::Half;
 use super::head::{Caller, Head};
-use super::line::{Banner, Body, attached, classify, continues_call, is_cut_short, is_output};
+use super::line::{
+    Banner, Body, attached, classify, continues_call, is_cut_short, is_let_go, is_output,
+};
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
 use crate::base::lines::lines;
@@ -44,6 +46,8 @@ pub struct Summary {
     pub broken: Option<Caller>,
     /// Whether lines report exits.
     pub has_ends: bool,
+    /// Whether strace let a thread go at its execve.
+    pub lets_go: bool,
     /// Callers that lines report as killed.
     pub killed: FxHashSet<Caller>,
     /// Leaders that another thread replaced by execve, each with the offset of the line that says so.
@@ -218,11 +222,12 @@ impl Summary {
             (
                 Body::Call {
                     name,
+                    text,
                     is_open: true,
-                    ..
                 },
                 pid,
             ) => {
+                self.lets_go |= is_let_go(name, text);
                 if let Some(message) = line.message {
                     self.attached.extend(attached(message));
                 }

@@ -20,7 +20,7 @@ use crate::formats::syscall_text::clock::Clock;
 use crate::formats::syscall_text::dialect::Dialect;
 use crate::formats::syscall_text::emit::CALLS;
 use crate::formats::syscall_text::forks::is_fork;
-use crate::formats::syscall_text::line::{is_cut_short, is_detached, leader_after, strip_open_end};
+use crate::formats::syscall_text::line::{is_cut_short, is_let_go, leader_after, strip_open_end};
 use crate::formats::syscall_text::prefix::TextLine;
 use crate::formats::syscall_text::times::split_duration;
 
@@ -94,7 +94,10 @@ impl<'a> Emitter<'a> {
         thread: ThreadKey,
     ) {
         self.next_call(thread, time);
-        if name.starts_with(b"execve") && is_detached(text) {
+        // The mark is only in the line if strace printed nothing else meanwhile.
+        let is_without_end = || self.found.halves.last_of(place).is_none();
+        let is_exec = name.starts_with(b"execve");
+        if is_let_go(name, text) || is_exec && self.found.lets_go && is_without_end() {
             return self.detaches(name, text, place, time, thread);
         }
         // In a text of several threads the call's rest follows, after the line that supersedes the leader.
