@@ -166,6 +166,7 @@ pub(crate) fn track_tables(from: OnTracks, cpu_count: usize) -> TrackTables {
     table.starts = packed(starts);
     table.finishes = Finishes::new(steps, far, &begins);
     table.begins = packed(begins);
+    table.find_beside();
     TrackTables {
         tracks,
         slices: table,

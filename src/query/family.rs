@@ -1,14 +1,14 @@
 //! The relatives of a slice: its children, its own time, and the next slices with its name.
 
-use crate::base::Nanos;
 use crate::base::order::first_not;
+use crate::base::{Nanos, TimeSpan};
 use crate::query::seen::Seen;
 use crate::trace::{RunId, SliceId, State, StateId, Trace};
 
 /// The number of slices that are searched for the next slice of the same name.
 const FAR: usize = 1_000_000;
 
-/// The slices right inside a slice, in order of time.
+/// The slices right inside a slice, in order of time; those that cross others come last.
 pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = SliceId> {
     let slice = trace.slices.get(id);
     let end = trace.slice_end(id);
@@ -16,17 +16,24 @@ pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = Slice
         .slices
         .rows
         .partition_point(|row| row.slices.start <= id.0);
-    // The next row of the same track contains the slices that are one level deeper.
+    // The next row of the same track contains the slices that are one level deeper, but for those that cross others.
     let track = trace.slices.row_of(id).track;
-    let below = trace.slices.rows.get(row).filter(|row| row.track == track);
-    let range = below.map_or(0..0, |row| row.slices.clone());
-    let rows = range.start as usize..range.end as usize;
-    let starts = &trace.slices.starts;
-    let first = starts.partition_point(rows, |start| start < slice.start.0) as u32;
-    (range.start + first..range.end)
-        .map(SliceId)
-        .take_while(move |&child| trace.slices.get(child).start < end)
-        .filter(move |&child| trace.slices.get(child).parent == Some(id))
+    let most = match trace.slices.beside.is_empty() {
+        true => 1,
+        false => usize::MAX,
+    };
+    let below = trace.slices.rows.get(row..).unwrap_or(&[]).iter();
+    let below = below.take_while(move |row| row.track == track).take(most);
+    below.flat_map(move |below| {
+        let range = below.slices.clone();
+        let rows = range.start as usize..range.end as usize;
+        let starts = &trace.slices.starts;
+        let first = starts.partition_point(rows, |start| start < slice.start.0) as u32;
+        (range.start + first..range.end)
+            .map(SliceId)
+            .take_while(move |&child| trace.slices.get(child).start < end)
+            .filter(move |&child| trace.slices.get(child).parent == Some(id))
+    })
 }
 
 /// The part of a slice outside of its children, and the number of its children.
@@ -43,7 +50,9 @@ pub(crate) struct Own {
 pub(crate) fn own_of(trace: &Trace, seen: &Seen, id: SliceId) -> Own {
     let (mut inside, mut count) = (0_i64, 0);
     for child in children(trace, id) {
-        inside = inside.saturating_add(seen.measure(trace, child).certain());
+        let certain = seen.measure(trace, child).certain();
+        let taken = (trace.slices).taken(child.0 as usize, certain, TimeSpan::ALL);
+        inside = inside.saturating_add(taken);
         count += 1;
     }
     let own = |length: i64| Nanos(length.saturating_sub(inside).max(0));

@@ -13,6 +13,7 @@ use super::items::{Owners, cpu_of, track_name};
 use super::recorded::{EventOfTable, EventTexts};
 use super::rows::ColumnsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
+use crate::base::TimeSpan;
 use crate::base::{StringId, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::whole_samples::whole_value;
@@ -109,7 +110,8 @@ impl SliceTexts {
             for row in 0..slices.len() {
                 let around = slices.parent(row).and_then(|id| own.get_mut(id.0 as usize));
                 if let Some(around) = around {
-                    let left = around.zip(duration(row));
+                    let taken = duration(row).map(|ns| slices.taken(row, ns, TimeSpan::ALL));
+                    let left = around.zip(taken);
                     *around = left.map(|(around, inner)| around.saturating_sub(inner).max(0));
                 }
             }

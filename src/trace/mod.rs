@@ -5,6 +5,7 @@
 //! that a frame reads (slices, runs, states, samples) are sorted by time within their track, CPU, thread or series, so
 //! that every query is a binary search and an iteration.
 
+mod beside;
 mod compilations;
 pub mod counters;
 pub(crate) mod entities;

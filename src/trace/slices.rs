@@ -3,6 +3,7 @@
 //! They are sorted by (track, row, start). Slices of a row do not overlap, so both the starts and the ends of a row are
 //! sorted. A track's rows are drawn one below the other.
 
+use super::beside::Beside;
 use super::overlap::contains;
 use super::packed::Packed;
 use super::segments::EventId;
@@ -79,6 +80,8 @@ pub struct Slices {
     pub measured: Vec<(u32, i64)>,
     /// Rows of `unended` that were still open at the end of their file, if several files share one axis; ascending.
     pub lasting: Vec<u32>,
+    /// The slices that take less than their time from the own time of the slice around them.
+    pub(crate) beside: Beside,
     /// The labels.
     pub labels: Streaks<SliceLabel>,
     /// The rows, sorted by track; a track has its range of rows.
@@ -420,6 +423,38 @@ impl Slices {
         self.rows.get(rows).unwrap_or(&[])
     }
 
+    /// Finds the slices that lie beside others, when all slices are in the table.
+    pub(crate) fn find_beside(&mut self) {
+        self.beside = Beside::of(self);
+    }
+
+    /// Returns how much of `ns`, the time of a slice in `span` of it, it takes from the own time of the slice around it:
+    /// the time in which no earlier slice lies beside it, and the slice around it lasts. Panics if there is no such slice.
+    #[inline]
+    #[must_use]
+    pub(crate) fn taken(&self, row: usize, ns: i64, span: TimeSpan) -> i64 {
+        match self.beside.alone(row) {
+            None => ns,
+            Some(alone) => self.taken_of(row, ns, span, alone),
+        }
+    }
+
+    #[cold]
+    fn taken_of(&self, row: usize, ns: i64, span: TimeSpan, alone: TimeSpan) -> i64 {
+        let start = Timestamp(self.starts.at(row)).max(span.start);
+        let end = match self.is_unfinished(row) {
+            // It certainly lasted for this time.
+            true => start + Nanos(ns.max(0)),
+            false => Timestamp(self.end(row).or_greatest()).min(span.end),
+        };
+        let part = (alone.end.min(end) - alone.start.max(start)).0.max(0);
+        let whole = (end - start).0;
+        match whole > 0 {
+            true => (i128::from(ns) * i128::from(part) / i128::from(whole)) as i64,
+            false => 0,
+        }
+    }
+
     /// Returns the first slice of `row` for which `is_it` is true, else the row's end. `is_it` must be true for all
     /// slices after that one.
     #[must_use]
@@ -441,6 +476,7 @@ impl Slices {
             + self.begins.memory_bytes()
             + self.finishes.memory_bytes()
             + self.labels.memory_bytes()
+            + self.beside.memory_bytes()
             + lists as u64
     }
 }

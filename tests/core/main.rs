@@ -53,6 +53,7 @@ mod mutate;
 mod mutate_tracedat;
 mod outputs;
 mod over_losses;
+mod own_time;
 mod parquet;
 mod plots_made;
 mod probes;

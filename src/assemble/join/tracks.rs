@@ -126,6 +126,7 @@ impl Joined<'_> {
         slices.set_times(&ends);
         slices.label_ids = Packed::new(&labels);
         slices.parents = Packed::new(&parents);
+        slices.find_beside();
         Ok(slice_moves)
     }
 

@@ -44,7 +44,8 @@ pub fn groups(
                     tally_of(&mut tallies, group).take_in(part.row, part.length);
                 }
                 if let Some(around) = source.around(chunk.owner, part.row) {
-                    tally_of(&mut tallies, around).own -= i128::from(part.length.certain());
+                    let taken = source.taken(part.row, part.length.certain());
+                    tally_of(&mut tallies, around).own -= i128::from(taken);
                 }
             }
         }

@@ -184,7 +184,7 @@ impl Work<'_> {
                 }
             }
             if let Some(around) = self.source.around(self.owner, row) {
-                let length = i128::from(length.certain());
+                let length = i128::from(self.source.taken(row, length.certain()));
                 let own = &mut tally_of(self.tallies, around).own;
                 match change {
                     Change::Add => *own -= length,

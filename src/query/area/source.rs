@@ -325,6 +325,15 @@ impl Source<'_> {
         self.group(owner, parent).filter(|_| is_counted)
     }
 
+    /// Returns how much of the time of an interval, `ns`, it takes from the own time of the slice around it.
+    #[inline]
+    pub(crate) fn taken(&self, row: u32, ns: i64) -> i64 {
+        match self.shape.what {
+            What::Slices => self.trace.slices.taken(row as usize, ns, TimeSpan::ALL),
+            What::Runs | What::States => ns,
+        }
+    }
+
     /// The slice around it.
     #[inline]
     pub(crate) fn parent(&self, row: u32) -> Option<u32> {
@@ -409,7 +418,8 @@ impl Source<'_> {
         let foreign = self.shape.shared.iter().flat_map(|it| it.foreign_in(span));
         for it in foreign.filter(|it| !self.is_unfinished(it.parent)) {
             if self.end(it.slice) > span.start.0 {
-                found(it.track.0, it.parent, self.measure(it.slice).certain());
+                let taken = self.taken(it.slice, self.measure(it.slice).certain());
+                found(it.track.0, it.parent, taken);
             }
         }
         for row in &self.shape.rows {
@@ -439,7 +449,8 @@ impl Source<'_> {
                 let counted = self.trace.slices.overlapping(&slice, span);
                 for child in children {
                     if !counted.contains(&child) && self.parent(child) == Some(parent) {
-                        found(row.owner, parent, self.measure(child).certain());
+                        let taken = self.taken(child, self.measure(child).certain());
+                        found(row.owner, parent, taken);
                     }
                 }
             }

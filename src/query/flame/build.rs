@@ -62,7 +62,11 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     let on_cpus: &[OnTrack] = on.as_ref().map_or(&[], OnCpus::tracks);
     job.add_total((tracks.len() + on_cpus.len()) as u64);
     let seen = Seen::new(trace);
-    let make = || Merge::new(trace, roots);
+    let shared = match roots {
+        Roots::Merged => FxHashSet::default(),
+        Roots::Tracks => shared_titles(trace),
+    };
+    let make = || Merge::new(trace, roots, &shared);
     let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, begun)| {
         if !job.is_cancelled() {
             let length = |slice| {
@@ -96,6 +100,37 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     Ok(tree.finish(Unit::Nanos, |node| node.total))
 }
 
+/// Returns the titles that several tracks with slices have.
+fn shared_titles(trace: &Trace) -> FxHashSet<String> {
+    let mut all = FxHashSet::default();
+    let mut shared = FxHashSet::default();
+    for (track, number) in trace.tracks.iter().zip(0..) {
+        if !track.rows.is_empty() {
+            let title = track_title(trace, TrackId(number)).to_string();
+            if !all.insert(title.clone()) {
+                shared.insert(title);
+            }
+        }
+    }
+    shared
+}
+
+/// Returns the title of a track, with a number if several tracks have the title.
+fn title_of(trace: &Trace, id: TrackId, shared: &FxHashSet<String>) -> String {
+    let title = track_title(trace, id).to_string();
+    if !shared.contains(&title) {
+        return title;
+    }
+    match trace.tracks.get(id.0 as usize).map(|track| track.kind) {
+        Some(TrackKind::Thread(thread)) => format!("{title} {}", trace.thread(thread).tid),
+        Some(TrackKind::Async(Some(process))) => {
+            let process = trace.processes.get(process.0 as usize);
+            format!("{title} {}", process.map_or(0, |process| process.pid))
+        }
+        _ => title,
+    }
+}
+
 /// A tree that slices are put into.
 struct Merge<'a> {
     tree: Tree,
@@ -103,6 +138,8 @@ struct Merge<'a> {
     roots: Roots,
     /// A name's number in the tree, by label, once a slice of the label was put in.
     names: Vec<Option<u32>>,
+    /// The titles that several tracks have.
+    shared: &'a FxHashSet<String>,
     /// The node of each track that has one.
     tracks: FxHashMap<TrackId, u32>,
 }
@@ -114,8 +151,8 @@ struct Spot {
     root: u32,
     /// The node of the slice around it, or `root`.
     parent: u32,
-    /// Whether its time is part of the own time of `parent`: not if a slice between the two was left out.
-    is_direct: bool,
+    /// How much of its time, in ns, is part of the own time of `parent`: nothing if a slice between the two was left out.
+    taken: i64,
 }
 
 /// The slices of a row of a track, each with its node; slices that were left out are not included.
@@ -125,12 +162,13 @@ struct RowNodes {
 }
 
 impl<'a> Merge<'a> {
-    fn new(trace: &'a Trace, roots: Roots) -> Merge<'a> {
+    fn new(trace: &'a Trace, roots: Roots, shared: &'a FxHashSet<String>) -> Merge<'a> {
         Merge {
             tree: Tree::new(),
             trace,
             roots,
             names: vec![None; trace.slices.labels.len()],
+            shared,
             tracks: FxHashMap::default(),
         }
     }
@@ -143,7 +181,8 @@ impl<'a> Merge<'a> {
         if let Some(root) = self.tracks.get(&track) {
             return *root;
         }
-        let name = self.tree.name(&track_title(self.trace, track));
+        let title = title_of(self.trace, track, self.shared);
+        let name = self.tree.name(&title);
         let root = self.tree.child(0, name).unwrap_or(0);
         self.tracks.insert(track, root);
         root
@@ -181,10 +220,11 @@ impl<'a> Merge<'a> {
         let inside = rows.iter().map(|row| slices.overlapping(row, span));
         let inside: Vec<Range<u32>> = inside.filter(|slices| !slices.is_empty()).collect();
         let length = |slice: u32| length(SliceId(slice)).map(Length::certain);
+        let taken = |slice: u32, length: i64| slices.taken(slice as usize, length, span);
         let mut root = None;
         if matches!(track.kind, TrackKind::Async(_)) {
             let order = outermost_first(slices, inside.iter().cloned().flatten());
-            let lost = self.lost_lengths(&inside, order.iter().rev().copied(), length);
+            let lost = self.lost_lengths(&inside, order.iter().rev().copied(), length, taken);
             // The node of each slice, or that around a slice that was left out, and whether it was not.
             let mut nodes: FxHashMap<u32, (u32, bool)> = FxHashMap::default();
             for at in order {
@@ -195,7 +235,7 @@ impl<'a> Merge<'a> {
                 let parent = parent.and_then(|id| nodes.get(&id.0).copied());
                 if begun.is_some_and(|begun| !begun.has(trace, at)) {
                     if let Some((around, is_direct)) = parent {
-                        let own = if is_direct { -length } else { 0 };
+                        let own = if is_direct { -taken(at, length) } else { 0 };
                         self.tree.add(around, 0, own, 0);
                         nodes.insert(at, (around, false));
                     }
@@ -206,7 +246,7 @@ impl<'a> Merge<'a> {
                 let spot = Spot {
                     root,
                     parent,
-                    is_direct,
+                    taken: if is_direct { taken(at, length) } else { 0 },
                 };
                 nodes.insert(at, (self.add_slice(spot, at, length), true));
             }
@@ -214,7 +254,7 @@ impl<'a> Merge<'a> {
         }
         // Nested slices are in the rows below.
         let inner_first = inside.iter().rev().cloned().flatten();
-        let lost = self.lost_lengths(&inside, inner_first, length);
+        let lost = self.lost_lengths(&inside, inner_first, length, taken);
         let mut above: Vec<RowNodes> = Vec::new();
         for inside in inside {
             let mut nodes = Vec::with_capacity(inside.len());
@@ -229,7 +269,7 @@ impl<'a> Merge<'a> {
                 let spot = Spot {
                     root,
                     parent: parent.unwrap_or(root),
-                    is_direct: true,
+                    taken: taken(at, length),
                 };
                 nodes.push(Some(self.add_slice(spot, at, length)));
             }
@@ -242,12 +282,13 @@ impl<'a> Merge<'a> {
 
     /// Returns, for the unfinished slices of some rows, their least time in ns: at least the time of their children.
     /// `inner_first` contains all slices of the rows, inner slices before the slices around them. `length` returns the
-    /// certain time of a slice; `None` for slices that are left out.
+    /// certain time of a slice; `None` for slices that are left out; `taken` how much of it is time of the slice around it.
     fn lost_lengths(
         &self,
         rows: &[Range<u32>],
         inner_first: impl Iterator<Item = u32>,
         length: impl Fn(u32) -> Option<i64>,
+        taken: impl Fn(u32, i64) -> i64,
     ) -> FxHashMap<u32, i64> {
         let slices = &self.trace.slices;
         let unfinished = rows
@@ -270,7 +311,7 @@ impl<'a> Merge<'a> {
             if let Some(parent) = parent.filter(|parent| lost.contains_key(parent)) {
                 let sum = children.entry(parent).or_default();
                 let own = longest.or_else(|| length(at)).unwrap_or(0);
-                *sum = sum.saturating_add(own);
+                *sum = sum.saturating_add(taken(at, own));
             }
         }
         lost
@@ -281,7 +322,7 @@ impl<'a> Merge<'a> {
         let Spot {
             root,
             parent,
-            is_direct,
+            taken,
         } = spot;
         let name = self.name(self.trace.slices.label_ids.at(slice as usize) as usize);
         let (count, unfinished, unfinished_ns) =
@@ -296,8 +337,8 @@ impl<'a> Merge<'a> {
             if root != 0 {
                 tree.add(root, length, 0, 0);
             }
-        } else if is_direct {
-            tree.add(parent, 0, -length, 0);
+        } else {
+            tree.add(parent, 0, -taken, 0);
         }
         match tree.child(parent, name) {
             Some(node) => {

@@ -1,0 +1,117 @@
+//! Slices that take less than their whole time from the own time of the slice around them: those that lie beside an earlier
+//! slice inside it for a while, and those that outlive it.
+//!
+//! ```text
+//! a      |====================|        own time of a: what none of the others covers
+//! b        |=======|
+//! c             |=======|              alone from the end of b on
+//! d                         |=====|    inside of a until the end of a
+//! ```
+//!
+//! Slices that cross others and asynchronous slices are like that. Earlier slices start before a slice does, so they cover
+//! its start, if any part of it.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+
+use super::slices::{SliceId, SliceRow, Slices};
+use crate::base::{TimeSpan, Timestamp};
+use crate::event::SliceKind;
+
+/// Those slices, sorted.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Beside(Vec<Partly>);
+
+/// A slice, and the span in which it alone covers the slice around it.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Partly {
+    slice: u32,
+    alone: TimeSpan,
+}
+
+impl Beside {
+    /// Finds them.
+    pub(crate) fn of(slices: &Slices) -> Beside {
+        let mut found = Vec::new();
+        let mut rows = slices.rows.as_slice();
+        while let Some(first) = rows.first() {
+            let count = rows.partition_point(|row| row.track <= first.track);
+            let (track, rest) = rows.split_at(count);
+            in_track(slices, track, &mut found);
+            rows = rest;
+        }
+        found.sort_unstable_by_key(|it| it.slice);
+        Beside(found)
+    }
+
+    /// Returns the span in which a slice alone covers the slice around it, if that is not its whole time.
+    #[inline]
+    pub(super) fn alone(&self, slice: usize) -> Option<TimeSpan> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let at = self.0.binary_search_by_key(&(slice as u32), |it| it.slice);
+        at.ok().and_then(|at| self.0.get(at)).map(|it| it.alone)
+    }
+
+    /// Returns whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Allocated heap memory in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        (self.0.capacity() * size_of::<Partly>()) as u64
+    }
+}
+
+/// Finds those of a track's rows.
+fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Vec<Partly>) {
+    // Slices of one row do not overlap, and mostly all slices inside a slice are in the row below, and end with it. So only
+    // slices that have others in several rows, or that others outlive, are of interest.
+    let mut wide = FxHashSet::default();
+    let end = |slice: u32| slices.end(slice as usize).or_greatest();
+    let above = std::iter::once(0..0).chain(rows.iter().map(|row| row.slices.clone()));
+    for (row, above) in rows.iter().zip(above) {
+        for slice in row.slices.clone() {
+            if let Some(parent) = slices.parent(slice as usize)
+                && (!above.contains(&parent.0) || end(slice) > end(parent.0))
+            {
+                wide.insert(parent.0);
+            }
+        }
+    }
+    if wide.is_empty() {
+        return;
+    }
+    let mut inside: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
+    for slice in rows.iter().flat_map(|row| row.slices.clone()) {
+        if let Some(parent) = slices.parent(slice as usize)
+            && wide.contains(&parent.0)
+            // Calls of functions follow each other: those that are drawn to cross were measured more exactly than the times
+            // of their events.
+            && slices.label(SliceId(slice)).kind != SliceKind::Functions
+        {
+            let of_parent = inside.entry(parent.0).or_default();
+            of_parent.push((slices.starts.at(slice as usize), slice));
+        }
+    }
+    for (parent, mut of_parent) in inside {
+        of_parent.sort_unstable();
+        let mut covered = i64::MIN;
+        for (start, slice) in of_parent {
+            let whole = TimeSpan {
+                start: Timestamp(start),
+                end: Timestamp(end(slice)),
+            };
+            let alone = TimeSpan {
+                start: Timestamp(start.max(covered)),
+                end: Timestamp(end(slice).min(end(parent))),
+            };
+            if alone != whole {
+                found.push(Partly { slice, alone });
+            }
+            covered = covered.max(end(slice));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Own times: time of a slice in which no slice inside it lasts, however those lie.
+
+use serde_json::{Value, json};
+
+use crate::files::Files;
+
+/// The cell of the row with this name.
+fn cell(rows: &[Value], name: &str, column: &str) -> Value {
+    let of_name = |row: &&Value| row["name"] == name || row["group"] == name;
+    let found = rows.iter().find(of_name);
+    found.unwrap_or_else(|| panic!("no {name} in {rows:?}"))[column].clone()
+}
+
+/// Children that lie side by side for a while cover their parent once.
+const SIDE_BY_SIDE: &str = r#"[{"ph":"X","name":"p","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"k1","pid":1,"tid":1,"ts":0,"dur":60},
+{"ph":"X","name":"k2","pid":1,"tid":1,"ts":40,"dur":50},
+{"ph":"X","name":"inside","pid":1,"tid":1,"ts":65,"dur":5},
+{"ph":"X","name":"k3","pid":1,"tid":1,"ts":92,"dur":3}]"#;
+
+#[test]
+fn time_in_which_children_lie_side_by_side_is_taken_once() {
+    let files = Files::new(&[("beside.json", SIDE_BY_SIDE)]);
+    let _written = files.text(&["export", "beside.json", "-o", "beside.fxt"]);
+    for form in ["beside.json", "beside.fxt"] {
+        let totals = files.table_of(&["stats", form]);
+        // 100 - (0..90 and 92..95), in us.
+        assert_eq!(cell(&totals, "p", "self"), 7000, "{form}");
+        assert_eq!(cell(&totals, "k1", "self"), 60_000, "{form}");
+        let folded = files.text(&["flame", "--as", "folded", form]);
+        assert!(
+            folded.lines().any(|line| line == "p 7000"),
+            "{form}: {folded}"
+        );
+        let tree = files.table_of(&["flame", form]);
+        assert_eq!(cell(&tree, "p", "self"), 7000, "{form}: {tree:?}");
+    }
+    // Of a part, what lies in it: 50..95, of which 50..90 and 92..95 are covered.
+    let part = [
+        "flame",
+        "beside.json",
+        "--from",
+        "@50000",
+        "--until",
+        "@95000",
+    ];
+    let tree = files.table_of(&part);
+    assert_eq!(cell(&tree, "p", "self"), 2000, "{tree:?}");
+    // Together with another file, whose times are those of its own.
+    let other = r#"[{"ph":"X","name":"q","pid":2,"tid":2,"ts":0,"dur":1}]"#;
+    let files = Files::new(&[("beside.json", SIDE_BY_SIDE), ("other.json", other)]);
+    for order in [["beside.json", "other.json"], ["other.json", "beside.json"]] {
+        let totals = files.table_of(&["stats", order[0], order[1]]);
+        assert_eq!(cell(&totals, "p", "self"), 7000, "{order:?}");
+    }
+}
+
+#[test]
+fn tracks_of_one_name_are_told_apart() {
+    let text = r#"[{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"worker"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"worker"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":3,"args":{"name":"other"}},
+{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":100},
+{"ph":"X","name":"a","pid":1,"tid":2,"ts":0,"dur":10},
+{"ph":"X","name":"a","pid":1,"tid":3,"ts":0,"dur":1}]"#;
+    let files = Files::new(&[("named.json", text)]);
+    let tree = files.table_of(&["flame", "--by-track", "named.json"]);
+    let total = |name: &str| cell(&tree, name, "total");
+    assert_eq!(
+        json!([total("worker 1"), total("worker 2"), total("other")]),
+        json!([100_000, 10_000, 1000])
+    );
+}
+
+#[test]
+fn what_outlives_a_slice_takes_only_time_of_it() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/sample-traces/node-workers.json.gz"
+    );
+    let files = Files::new(&[]);
+    let totals = files.table_of(&["stats", path]);
+    // The lengths of all less those of the union of what is in each, by a script of its own.
+    assert_eq!(cell(&totals, "TickObject", "self"), 127_171_000);
+}
