@@ -106,7 +106,7 @@ fn shared_titles(trace: &Trace) -> FxHashSet<String> {
     let mut shared = FxHashSet::default();
     for (track, number) in trace.tracks.iter().zip(0..) {
         if !track.rows.is_empty() {
-            let title = track_title(trace, TrackId(number)).to_string();
+            let title = track_title(trace, TrackId(number));
             if !all.insert(title.clone()) {
                 shared.insert(title);
             }
@@ -117,7 +117,7 @@ fn shared_titles(trace: &Trace) -> FxHashSet<String> {
 
 /// Returns the title of a track, with a number if several tracks have the title.
 fn title_of(trace: &Trace, id: TrackId, shared: &FxHashSet<String>) -> String {
-    let title = track_title(trace, id).to_string();
+    let title = track_title(trace, id);
     if !shared.contains(&title) {
         return title;
     }

@@ -144,8 +144,20 @@ impl<'a> Emitter<'a> {
         let CallKind { kind, label } = self.call(name);
         let event = self.out.events.push(time, place, kind, thread);
         self.slice(event, thread, label, time, self.whole_duration(text));
+        self.succeeds(event, thread, name, text, acts::Forks::New);
+    }
+
+    /// Adds the effects of an execve that succeeded, although its result is not in this text.
+    fn succeeds(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        name: &'a [u8],
+        text: &'a [u8],
+        forks: acts::Forks,
+    ) {
         let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
-        acts::act(self, event, thread, name, &whole, acts::Forks::New);
+        acts::act(self, event, thread, name, &whole, forks);
     }
 
     /// Reads the last line of a call.
@@ -239,8 +251,7 @@ impl<'a> Emitter<'a> {
             false => self.slice(event, thread, label, time, self.whole_duration(text)),
         }
         // The leader's file contains the result without the arguments.
-        let whole = [strip_open_end(text, self.source.dialect), b") = 0"].concat();
-        acts::act(self, event, leader, name, &whole, acts::Forks::Recorded);
+        self.succeeds(event, leader, name, text, acts::Forks::Recorded);
         if !self.has_times() {
             self.end(event, thread, None, None);
         }
