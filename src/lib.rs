@@ -8,6 +8,8 @@
 //!                  \-> describe (one event in full, on demand)     \-> export, cli
 //! ```
 
+// What only this crate uses is `pub(crate)`, so that the compiler finds it once nothing uses it.
+#![warn(unreachable_pub)]
 #![cfg_attr(
     not(feature = "gui"),
     allow(

@@ -1,5 +1,5 @@
 //! The innermost slice of a thread's track at each of many times, in one walk along all rows of the track. The times
-//! come in ascending order. Returns the same slices as [`Slices::innermost`].
+//! come in ascending order. Returns the same slices as [`Slices::innermost`], and if asked also slices of no length.
 //!
 //! A track of few rows has every row examined for every time. A track of many rows (deep nesting) has two queues: the
 //! rows by the start of their next slice, and the slices that have begun, innermost first. A time then costs only the
@@ -20,6 +20,23 @@ pub(crate) struct Around<'a> {
     rows: Vec<Row>,
     /// The queues of a track with more than [`MOST_ROWS`] rows.
     queues: Option<Queues>,
+    empty: Empty,
+}
+
+/// Whether a slice of no length contains the time at which it starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Empty {
+    /// It contains no time.
+    ContainsNothing,
+    /// It contains its start, as other slices do.
+    ContainsItsStart,
+}
+
+impl Empty {
+    /// Returns whether a slice that starts at `time` or before contains `time`.
+    fn contains(self, start: i64, end: Maybe<i64>, time: i64) -> bool {
+        end > time || (self == Empty::ContainsItsStart && start == time)
+    }
 }
 
 /// A track with at most this many rows has each row examined for every time.
@@ -45,12 +62,12 @@ impl Queues {
         }
     }
 
-    fn innermost(&mut self, slices: &Slices, time: i64) -> Option<SliceId> {
+    fn innermost(&mut self, slices: &Slices, time: i64, empty: Empty) -> Option<SliceId> {
         while let Some(&Reverse((start, slice, until))) = self.next.peek()
             && start <= time
         {
             self.next.pop();
-            if slices.end(slice as usize) > time {
+            if empty.contains(start, slices.end(slice as usize), time) {
                 self.begun.push((start, slice));
             }
             if slice + 1 < until {
@@ -58,8 +75,8 @@ impl Queues {
                 self.next.push(Reverse((start, slice + 1, until)));
             }
         }
-        while let Some(&(_, slice)) = self.begun.peek() {
-            if slices.end(slice as usize) > time {
+        while let Some(&(start, slice)) = self.begun.peek() {
+            if empty.contains(start, slices.end(slice as usize), time) {
                 return Some(SliceId(slice));
             }
             // Times ascend: a slice that is over now is over for all later times.
@@ -71,7 +88,7 @@ impl Queues {
 
 /// A row of the track, and the position of the walk in it.
 struct Row {
-    /// Start of the last slice that begins at or before the last queried time; `i64::MIN` before the row's first slice.
+    /// Start of the last slice that begins at or before the last queried time; `i64::MAX` before the row's first slice.
     start: i64,
     /// End of the same slice; `i64::MIN` before the row's first slice.
     end: Maybe<i64>,
@@ -85,13 +102,13 @@ struct Row {
 
 impl<'a> Around<'a> {
     /// Starts a walk at the beginning of a thread's track. Without such a track every query returns `None`.
-    pub fn new(tables: &'a TrackTables, thread: ThreadId) -> Around<'a> {
+    pub(super) fn new(tables: &'a TrackTables, thread: ThreadId, empty: Empty) -> Around<'a> {
         let slices = &tables.slices;
         let track = tracks::of_kind(&tables.tracks, TrackKind::Thread(thread));
         let track = track.and_then(|id| tables.tracks.get(id.0 as usize));
         let rows = track.map_or(&[][..], |track| slices.rows_of(track));
         let row = |row: &SliceRow| Row {
-            start: i64::MIN,
+            start: i64::MAX,
             end: Maybe::new(i64::MIN),
             next_start: start_of(slices, row.slices.start, row.slices.end),
             next: row.slices.start,
@@ -103,13 +120,14 @@ impl<'a> Around<'a> {
             slices,
             queues: is_deep.then(|| Queues::new(slices, &rows)),
             rows,
+            empty,
         }
     }
 
     /// Returns the innermost slice that contains `time`; `time` must not be before the time of the previous call.
     pub(crate) fn innermost(&mut self, time: i64) -> Option<SliceId> {
         if let Some(queues) = &mut self.queues {
-            return queues.innermost(self.slices, time);
+            return queues.innermost(self.slices, time, self.empty);
         }
         let mut best: Option<(i64, u32)> = None;
         for row in &mut self.rows {
@@ -117,7 +135,8 @@ impl<'a> Around<'a> {
                 row.walk(self.slices, time);
             }
             let found = (row.start, row.next.wrapping_sub(1));
-            if row.end > time && best.is_none_or(|best| best < found) {
+            if self.empty.contains(row.start, row.end, time) && best.is_none_or(|best| best < found)
+            {
                 best = Some(found);
             }
         }

@@ -19,7 +19,7 @@ struct CommonSeries {
 }
 
 /// Returns the counter tracks of the samples of all parts, sorted by scope, then name.
-pub fn counters(
+pub(super) fn counters(
     rows: &SampleRows,
     recorded: &Recorded,
     processes: &ProcessOfKey,

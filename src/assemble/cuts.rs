@@ -3,8 +3,11 @@
 //!
 //! Slices are marked by the event that begins them. Runs and states are marked by the event that begins them, or by the
 //! event of their thread that ends them; the last state of a thread that was last seen before the trace's end ends there.
-//! A zombie is drawn until another thread has its number; of another state in which such a thread was last seen, only the
-//! start is known.
+//! A zombie is drawn until another thread has its number; of another state in which such a thread was last seen, only
+//! the start is known.
+//!
+//! Of the 50 FXT files of the corpus and the samples, 1 is an export of a range. Of the 99 trace.dat files, 6 have runs
+//! during which the recorder began to lose events.
 
 use rustc_hash::FxHashSet;
 
@@ -35,10 +38,10 @@ pub(crate) struct CutEnd {
 }
 
 impl Cuts {
-    /// Returns the cuts of all parts, and those that the directory states for threads before the end of the trace.
-    /// `lost` contains the threads that still ran where events were lost, and the time until which each was
+    /// Returns the cuts of all parts, and the cuts in the directory of threads that were last seen before the trace's
+    /// end. `lost` contains the threads that still ran where events were lost, and the time until which each was
     /// seen to run.
-    pub fn new(
+    pub(super) fn new(
         rows: &PerPart<Cut>,
         recorded: &Recorded,
         directory: &Directory,

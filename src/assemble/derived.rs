@@ -75,7 +75,7 @@ impl<'a> Evidence<'a> {
 }
 
 /// Derives slices and arrows; adds their names to `strings` and `labels`.
-pub fn derive(
+pub(super) fn derive(
     from: Evidence<'_>,
     strings: &mut Strings,
     labels: &mut Streaks<SliceLabel>,

@@ -14,7 +14,7 @@ use std::hash::Hash;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::around::Around;
+use super::around::{Around, Empty};
 use super::group::{Groups, gather};
 use super::link::Link;
 use super::people::People;
@@ -287,8 +287,13 @@ fn slices_around(marks: &[FlowPointMark], ground: Ground<'_>) -> Vec<Option<Slic
         .map(|of| {
             let kind = TrackKind::Thread(ThreadId(of.number));
             let has_own = tracks::of_kind(&ground.tables.tracks, kind).is_some();
-            let mut around = Around::new(ground.tables, ThreadId(of.number));
             let numbers = of.own.into_iter().flatten();
+            let may_end = |&number: &u32| marks[number as usize].bound == FlowBound::AroundOrEnding;
+            let empty = match numbers.clone().any(may_end) {
+                true => Empty::ContainsItsStart,
+                false => Empty::ContainsNothing,
+            };
+            let mut around = Around::new(ground.tables, ThreadId(of.number), empty);
             numbers
                 .filter_map(|&number| {
                     let mark = &marks[number as usize];

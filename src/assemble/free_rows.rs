@@ -26,7 +26,7 @@ impl FreeRows {
     /// Puts a slice into the topmost row at or below row `from` that is free at `start`; returns the row.
     /// Slices must come in order of their starts.
     #[inline]
-    pub fn take(&mut self, from: u32, start: i64, end: Maybe<i64>) -> u32 {
+    pub(super) fn take(&mut self, from: u32, start: i64, end: Maybe<i64>) -> u32 {
         let row = match self.ends.get(from as usize) {
             Some(last) if *last <= start => from as usize,
             Some(_) => self.first_free(from as usize + 1, start),
@@ -112,7 +112,7 @@ fn earliest_of(ends: &[Maybe<i64>]) -> Maybe<i64> {
 }
 
 /// Drafts in rows without overlaps.
-pub struct Packed {
+pub(super) struct Packed {
     /// The row of each draft: the topmost that was free.
     pub rows: Vec<u32>,
     /// The number of drafts in each row.

@@ -10,6 +10,9 @@
 //!
 //! Rounding down keeps every order and every nesting. A duration that the recorder measured is not the distance of two
 //! events, so it is not rounded.
+//!
+//! All 28 ftrace texts of the corpus and the samples have times in microseconds; 19 of them contain successive lines
+//! with the same time.
 
 use super::group::Numbered;
 use super::nesting::Nested;
@@ -24,12 +27,12 @@ pub(crate) struct Grain(i64);
 
 impl Grain {
     /// The grain of times that are multiples of `resolution_ns`; `None` if nothing has to be rounded.
-    pub fn of(resolution_ns: i64) -> Option<Grain> {
+    pub(super) fn of(resolution_ns: i64) -> Option<Grain> {
         (resolution_ns > 1).then_some(Grain(resolution_ns))
     }
 
     /// The grain in ns.
-    pub fn ns(self) -> i64 {
+    pub(super) fn ns(self) -> i64 {
         self.0
     }
 
@@ -51,7 +54,7 @@ impl Grain {
     }
 
     /// Rounds the trace's span; it ends just after its last event.
-    pub fn span(self, span: TimeSpan) -> TimeSpan {
+    pub(super) fn span(self, span: TimeSpan) -> TimeSpan {
         let last = span.end.0.saturating_sub(1);
         TimeSpan {
             start: Timestamp(self.time(span.start.0)),
@@ -60,14 +63,14 @@ impl Grain {
     }
 
     /// Rounds the slices of tracks.
-    pub fn tracks(self, tracks: &mut [Numbered<Nested>], events: &Events) {
+    pub(super) fn tracks(self, tracks: &mut [Numbered<Nested>], events: &Events) {
         for track in tracks {
             self.nested(&mut track.own, events);
         }
     }
 
     /// Rounds the slices of a track.
-    pub fn nested(self, nested: &mut Nested, events: &Events) {
+    pub(super) fn nested(self, nested: &mut Nested, events: &Events) {
         let events = events.cursor();
         let is_at = |event: Maybe<u32>, time: Maybe<i64>| {
             event
@@ -119,45 +122,45 @@ impl Grain {
     }
 
     /// Rounds the starts and ends of runs.
-    pub fn runs(self, runs: &mut Runs) {
+    pub(super) fn runs(self, runs: &mut Runs) {
         self.spans(&mut runs.starts, &mut runs.ends);
     }
 
     /// Rounds the starts and ends of states.
-    pub fn states(self, states: &mut States) {
+    pub(super) fn states(self, states: &mut States) {
         self.spans(&mut states.starts, &mut states.ends);
     }
 
     /// Rounds the times of samples.
-    pub fn counters(self, counters: &mut Counters) {
+    pub(super) fn counters(self, counters: &mut Counters) {
         for time in &mut counters.times {
             *time = self.time(*time);
         }
     }
 
     /// Rounds the times of log messages.
-    pub fn logs(self, logs: &mut Logs) {
+    pub(super) fn logs(self, logs: &mut Logs) {
         for row in &mut logs.rows {
             self.stamp(&mut row.time);
         }
     }
 
     /// Rounds the times of operations on files.
-    pub fn files(self, rows: &mut [FileUse]) {
+    pub(super) fn files(self, rows: &mut [FileUse]) {
         for row in rows {
             self.stamp(&mut row.time);
         }
     }
 
     /// Rounds the edges of gaps.
-    pub fn gaps(self, gaps: &mut [Gap]) {
+    pub(super) fn gaps(self, gaps: &mut [Gap]) {
         for gap in gaps {
             *gap = gap.moved(|time| Timestamp(self.time(time.0)));
         }
     }
 
     /// Rounds the lives of threads and processes.
-    pub fn people(self, people: &mut People) {
+    pub(super) fn people(self, people: &mut People) {
         for thread in &mut people.threads {
             let lives = thread.start.iter_mut().chain(&mut thread.end);
             let seen = [&mut thread.seen.first, &mut thread.seen.last];

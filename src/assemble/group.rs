@@ -79,7 +79,7 @@ impl<T: Copy> Groups<T> {
     }
 
     /// Returns the rows grouped by number (a counting sort). Empties this collection, but keeps its memory.
-    pub fn sorted(&mut self) -> Sorted<T> {
+    pub(super) fn sorted(&mut self) -> Sorted<T> {
         let mut next = Vec::with_capacity(self.counts.len());
         let mut lists = Vec::with_capacity(self.counts.len());
         let mut first = 0;

@@ -6,7 +6,7 @@ use crate::trace::EventId;
 
 /// An arrow between two events.
 #[derive(Clone, Copy, Debug)]
-pub struct Link {
+pub(super) struct Link {
     /// The name of the arrow.
     pub name: StringId,
     /// The meaning of the arrow.

@@ -6,7 +6,7 @@ use crate::event::LogRow;
 use crate::trace::{Log, Logs};
 
 /// Returns the log messages of all parts, sorted by time.
-pub fn logs(of_parts: &PerPart<LogRow>, recorded: &Recorded) -> Logs {
+pub(super) fn logs(of_parts: &PerPart<LogRow>, recorded: &Recorded) -> Logs {
     let mut rows = Vec::new();
     for (part, own) in recorded.parts.iter().zip(of_parts) {
         for row in own {

@@ -118,7 +118,7 @@ fn recorded_times(recorded: &Recorded) -> Vec<Option<Lasting>> {
 
 impl Losses {
     /// Returns the holes of a recording.
-    pub fn new(recorded: &Recorded, lost: Lost<'_>) -> Losses {
+    pub(super) fn new(recorded: &Recorded, lost: Lost<'_>) -> Losses {
         let times = recorded_times(recorded);
         let row_of = |number: u32| recorded.cpu_id(number).map(|cpu| cpu.0 as usize);
         let mut gaps = vec![Vec::new(); times.len()];
@@ -211,7 +211,7 @@ impl Losses {
     }
 
     /// Returns whether no events were lost.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.of_any.is_empty()
     }
 

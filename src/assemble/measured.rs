@@ -8,7 +8,7 @@
 //!
 //! The measured duration is the slice's duration wherever the slice is drawn. Real calls nest; a call began before its
 //! entry's event and returned before its return's event. If each call is placed as late as these facts allow, the calls
-//! nest as well, except where times are rounded or a clock does not advance. In these cases, a slice moves inside the
+//! also nest, except where times are rounded or a clock does not advance. In these cases, a slice moves inside the
 //! call around it, to its offset by the clock that measured both calls if the file has it, and is cut only if it does
 //! not fit.
 
@@ -52,7 +52,7 @@ pub(crate) struct MeasuredTable {
 
 impl MeasuredTable {
     /// Returns the table of all rows; `unit` is the unit of the events' times.
-    pub fn new(rows: MeasuredRows, recorded: &Recorded, unit: ClockUnit) -> MeasuredTable {
+    pub(super) fn new(rows: MeasuredRows, recorded: &Recorded, unit: ClockUnit) -> MeasuredTable {
         let mut table = MeasuredTable {
             is_in_nanos: unit == ClockUnit::Nanoseconds,
             ..MeasuredTable::default()
@@ -109,12 +109,12 @@ impl MeasuredTable {
     }
 
     /// Returns whether no durations were measured.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Returns the measured duration of the slice that `event` ends. `hint` keeps the position for the next search.
-    pub fn find(&self, event: u32, hint: &mut usize) -> Option<Measured> {
+    pub(super) fn find(&self, event: u32, hint: &mut usize) -> Option<Measured> {
         find_near(&self.rows, event, |row| row.event, hint)
     }
 
@@ -137,7 +137,7 @@ impl MeasuredTable {
     }
 
     /// Returns the label that the end event itself states, for slices whose begin may be lost.
-    pub fn label(&self, event: u32) -> Option<u32> {
+    pub(super) fn label(&self, event: u32) -> Option<u32> {
         let at = self.stated.binary_search_by_key(&event, |lost| lost.0);
         self.stated.get(at.ok()?).map(|lost| lost.1)
     }
@@ -195,7 +195,7 @@ struct Call {
 /// Places the calls among a track's drafts, which are sorted by start; `is_call` is passed label indices, and `over_by` has
 /// the events that show that calls are over whose returns were lost, by the events that began them. Returns the
 /// measured durations in ns that differ from the drawn ones, by begin event. Drafts may then be out of order.
-pub fn place(
+pub(super) fn place(
     drafts: &mut [Draft],
     table: &MeasuredTable,
     axis: Axis,

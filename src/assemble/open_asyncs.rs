@@ -74,7 +74,7 @@ impl OpenAsyncs {
 
     /// Closes and returns the innermost slice of this category and name. If there is none: the innermost of all if
     /// `name` is empty, otherwise `None`.
-    pub fn close(&mut self, category: StringId, name: StringId) -> Option<Open> {
+    pub(super) fn close(&mut self, category: StringId, name: StringId) -> Option<Open> {
         let at = match self.called(category, name) {
             Some(at) => at,
             None if name == StringId::EMPTY => self.open.len().checked_sub(1)?,

@@ -85,7 +85,7 @@ pub(crate) struct PointRules<'a> {
 }
 
 /// Returns the instants of all tracks.
-pub fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
+pub(super) fn points(recorded: &Recorded, which: PointRules<'_>) -> Points {
     let classes = Classes::new(which.kinds);
     let has_some = classes.0.iter().any(|class| *class != Class::None);
     let part_count = if has_some { recorded.parts.len() } else { 0 };

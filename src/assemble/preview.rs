@@ -27,7 +27,7 @@ pub(crate) struct Preview {
 impl Preview {
     /// Returns an empty preview of a file with these lanes.
     #[must_use]
-    pub fn of(lanes: &[Lane], info: &TraceInfo) -> Preview {
+    pub(crate) fn of(lanes: &[Lane], info: &TraceInfo) -> Preview {
         Preview {
             lanes: lanes.to_vec(),
             info: info.clone(),
@@ -95,13 +95,13 @@ impl Preview {
 
     /// Returns whether no switches were added: there is then nothing to show beyond the overview.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.switches.is_empty()
     }
 
     /// Returns the trace so far; `span` is the overview's.
     #[must_use]
-    pub fn trace(&self, span: TimeSpan) -> Trace {
+    pub(crate) fn trace(&self, span: TimeSpan) -> Trace {
         let mut numbers: Vec<u32> = (self.lanes.iter())
             .filter_map(|lane| lane.cpu)
             .chain(self.switches.keys().copied())

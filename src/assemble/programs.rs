@@ -195,7 +195,7 @@ impl Writer<'_> {
 }
 
 /// Returns the programs of all tasks; adds their names to `strings` and `labels`.
-pub fn programs(
+pub(super) fn programs(
     lives: ProgramLives<'_>,
     recorded: &Recorded,
     strings: &mut Strings,
@@ -319,8 +319,8 @@ impl Writer<'_> {
         let mut unfinished = 0;
         for (thread, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
-                // The end is certain only if the process has an exit event at that time. The end of a thread whose pid
-                // is reused is only its latest possible one.
+                // The end is certain only if the process has an exit event at that time: the end of a thread whose pid
+                // is reused without an exit event is only the time of its last event.
                 let thread_row = people.threads.get(thread);
                 let end = thread_row.and_then(|thread| thread.end);
                 let process = thread_row.and_then(|thread| thread.process);

@@ -39,7 +39,7 @@ pub(crate) struct StringMap(pub Streaks<StringId>);
 
 impl StringMap {
     /// Returns the trace's id of a string; the empty string's id if the table has no such string.
-    pub fn get(&self, id: StringId) -> StringId {
+    pub(super) fn get(&self, id: StringId) -> StringId {
         self.0.get(id.0 as usize).unwrap_or(StringId::EMPTY)
     }
 }
@@ -52,7 +52,7 @@ impl Part {
 
     /// Returns the trace's id of one of the part's events.
     #[inline]
-    pub fn event(&self, local: u32) -> EventId {
+    pub(super) fn event(&self, local: u32) -> EventId {
         EventId(self.first_event + local)
     }
 }
@@ -67,7 +67,7 @@ impl Recorded {
 
     /// Returns the event columns of a part.
     #[inline]
-    pub fn columns(&self, part: &Part) -> &EventColumns {
+    pub(super) fn columns(&self, part: &Part) -> &EventColumns {
         &self.events.segments()[part.segment as usize].columns
     }
 
@@ -78,13 +78,13 @@ impl Recorded {
 
     /// Returns the time of one of a part's events.
     #[inline]
-    pub fn time(&self, part: &Part, local: u32) -> Timestamp {
+    pub(super) fn time(&self, part: &Part, local: u32) -> Timestamp {
         self.columns(part).time(local)
     }
 
     /// Returns the thread of one of a part's events, if it has one.
     #[inline]
-    pub fn thread(&self, part: &Part, local: u32) -> Option<ThreadId> {
+    pub(super) fn thread(&self, part: &Part, local: u32) -> Option<ThreadId> {
         let columns = self.columns(part);
         let threads = &self.events.threads;
         threads.at(columns.thread(local), columns.time(local))

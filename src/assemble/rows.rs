@@ -11,7 +11,7 @@ pub(crate) type PerPart<T> = Vec<Vec<T>>;
 
 /// All rows except the events. The numbers of events, strings and labels in a row are those of its part.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub(super) struct Rows {
     /// Context switches and wakeups.
     pub scheduling: SchedulingRows,
     /// Items that the file contains only in part.

@@ -114,7 +114,7 @@ impl<T: Pod + PartialEq<U>, U, const N: usize> PartialEq<[U; N]> for Column<T> {
 impl<T: Pod> Column<T> {
     /// Returns the values as a vector, which may be changed; copies them if they are in a file.
     #[inline]
-    pub fn to_mut(&mut self) -> &mut Vec<T> {
+    pub(crate) fn to_mut(&mut self) -> &mut Vec<T> {
         if let Values::Mapped(_) = &self.0 {
             self.0 = Values::Owned(self.to_vec());
         }
@@ -126,7 +126,7 @@ impl<T: Pod> Column<T> {
 
     /// Returns the values as a vector; copies them if they are in a file.
     #[must_use]
-    pub fn into_vec(mut self) -> Vec<T> {
+    pub(crate) fn into_vec(mut self) -> Vec<T> {
         std::mem::take(self.to_mut())
     }
 
@@ -145,12 +145,12 @@ impl<T: Pod> Column<T> {
     }
 
     /// Reserves room for `count` more values.
-    pub fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         self.to_mut().reserve(count);
     }
 
     /// Reserves room for exactly `count` more values.
-    pub fn reserve_exact(&mut self, count: usize) {
+    pub(crate) fn reserve_exact(&mut self, count: usize) {
         self.to_mut().reserve_exact(count);
     }
 
@@ -160,7 +160,7 @@ impl<T: Pod> Column<T> {
     }
 
     /// Frees unused room.
-    pub fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink_to_fit(&mut self) {
         if let Values::Owned(values) = &mut self.0 {
             values.shrink_to_fit();
         }

@@ -17,7 +17,7 @@ pub(crate) struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// Returns a cursor at the start of `bytes`, whose first byte has file offset `base`.
     #[must_use]
-    pub fn new(bytes: &'a [u8], base: u64, endian: Endian) -> Cursor<'a> {
+    pub(crate) fn new(bytes: &'a [u8], base: u64, endian: Endian) -> Cursor<'a> {
         Cursor {
             bytes,
             at: 0,
@@ -40,7 +40,7 @@ impl<'a> Cursor<'a> {
 
     /// Returns the byte order in which numbers are read.
     #[must_use]
-    pub fn endian(&self) -> Endian {
+    pub(crate) fn endian(&self) -> Endian {
         self.endian
     }
 
@@ -59,7 +59,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`] if fewer bytes are left; the cursor does not move then.
-    pub fn take(&mut self, count: u64, item: &'static str) -> Result<&'a [u8], ReadError> {
+    pub(crate) fn take(&mut self, count: u64, item: &'static str) -> Result<&'a [u8], ReadError> {
         let left = self.left();
         let fits = usize::try_from(count).ok().filter(|&count| count <= left);
         let Some(count) = fits else {
@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`].
-    pub fn u8(&mut self, item: &'static str) -> Result<u8, ReadError> {
+    pub(crate) fn u8(&mut self, item: &'static str) -> Result<u8, ReadError> {
         Ok(self.array::<1>(item)?[0])
     }
 
@@ -111,7 +111,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Problem::Truncated`].
-    pub fn u32(&mut self, item: &'static str) -> Result<u32, ReadError> {
+    pub(crate) fn u32(&mut self, item: &'static str) -> Result<u32, ReadError> {
         Ok(self.endian.u32(self.array(item)?))
     }
 

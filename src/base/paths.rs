@@ -14,7 +14,7 @@ pub(crate) fn is_uneven(path: &[u8]) -> bool {
 
 /// Returns `path`, relative to the directory `here`, in normalized form; `None` if both are too long together.
 /// The parts of `path` are appended to `here` even if `path` starts with `/`.
-pub fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn joined(here: &[u8], path: &[u8]) -> Option<Vec<u8>> {
     if here.len() + path.len() > MOST_PATH_BYTES {
         return None;
     }

@@ -151,7 +151,7 @@ impl<T: Follows> Streaks<T> {
     }
 
     /// Returns the streaks: the first item of each, and the number of items in it.
-    pub fn streaks(&self) -> impl Iterator<Item = (T, usize)> + '_ {
+    pub(crate) fn streaks(&self) -> impl Iterator<Item = (T, usize)> + '_ {
         let mut at = 0;
         std::iter::from_fn(move || {
             let first = self.get(at)?;

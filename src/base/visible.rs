@@ -76,7 +76,7 @@ pub(crate) struct Visible<W> {
 
 impl<W: Write> Visible<W> {
     /// Returns a writer of lines of text.
-    pub fn text(out: W) -> Visible<W> {
+    pub(crate) fn text(out: W) -> Visible<W> {
         Visible {
             out,
             form: Form::Text,

@@ -135,7 +135,7 @@ impl<W: Write> Write for Watched<W> {
 }
 
 /// Returns standard output for the answer of a command, which flushes it at its end.
-pub fn answer() -> BufWriter<Watched<Stdout>> {
+pub(super) fn answer() -> BufWriter<Watched<Stdout>> {
     BufWriter::with_capacity(1 << 18, Watched(stdout()))
 }
 
@@ -313,7 +313,7 @@ pub(crate) fn use_model_files(matches: &ArgMatches, writing: model::Writing) {
 }
 
 /// Returns the values of `--date`, `--read-as` and `--compiler-traces`.
-pub fn reading(matches: &ArgMatches) -> Reading {
+pub(super) fn reading(matches: &ArgMatches) -> Reading {
     Reading {
         midnight_ns: matches.get_one::<i64>("date").copied(),
         format: matches.get_one::<&'static str>("read-as").copied(),
@@ -415,13 +415,13 @@ pub(crate) fn asked_span(matches: &ArgMatches, trace: &Trace) -> TimeSpan {
 
 /// Loads the FILE arguments completely, with progress on a terminal, and prints diagnostics about missing data on
 /// stderr. The memory is never freed: the process ends with the command.
-pub fn load(matches: &ArgMatches) -> Result<ManuallyDrop<LoadedTrace>, CliError> {
+pub(super) fn load(matches: &ArgMatches) -> Result<ManuallyDrop<LoadedTrace>, CliError> {
     let loaded = load_files(matches, &files(matches), Vec::new(), reading(matches))?;
     Ok(ManuallyDrop::new(loaded))
 }
 
 /// Returns the paths of the FILE arguments.
-pub fn files(matches: &ArgMatches) -> Vec<PathBuf> {
+pub(super) fn files(matches: &ArgMatches) -> Vec<PathBuf> {
     let files = matches.get_many::<PathBuf>("file").unwrap_or_default();
     files.cloned().collect()
 }

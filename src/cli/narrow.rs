@@ -42,8 +42,8 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
                 .long("track")
                 .value_name("NAME")
                 .help(
-                    "Only tracks and counters with NAME in their name: a thread's track means --thread; `CPU \
-                     0` alone means --cpu 0, with other selections only what that CPU's track shows; may be \
+                    "Only tracks and counters called NAME or, if there are none, with NAME in their name: a \
+                     thread's track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU's track shows; may be \
                      repeated",
                 )
                 .action(ArgAction::Append),

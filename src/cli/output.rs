@@ -29,7 +29,7 @@ pub(crate) fn output_arguments(command: clap::Command) -> clap::Command {
 }
 
 /// Returns the output path.
-pub fn path_of(matches: &ArgMatches) -> &Path {
+pub(super) fn path_of(matches: &ArgMatches) -> &Path {
     let path = matches.get_one::<PathBuf>("output");
     path.map_or(Path::new("-"), PathBuf::as_path)
 }

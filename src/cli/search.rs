@@ -82,7 +82,7 @@ fn expression_argument() -> Arg {
 }
 
 /// Parses an expression; the error marks the position.
-pub fn parse(text: &str) -> Result<Expression, CliError> {
+pub(super) fn parse(text: &str) -> Result<Expression, CliError> {
     Expression::parse(text).map_err(|error| usage(text, &error))
 }
 

@@ -12,7 +12,7 @@ use crate::load::Growth;
 use crate::view::link::Link;
 
 /// Adds the argument `--do`.
-pub fn arguments(command: clap::Command) -> clap::Command {
+pub(super) fn arguments(command: clap::Command) -> clap::Command {
     command.arg(
         Arg::new("do")
             .long("do")
@@ -38,7 +38,7 @@ pub(super) struct Named {
 }
 
 /// Returns the files of the command line, and the actions that show a link or run commands.
-pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliError> {
+pub(super) fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliError> {
     let link = match files.as_slice() {
         [only] => only.to_str().filter(|text| Link::is_one(text)),
         _ => None,
@@ -56,7 +56,7 @@ pub fn named(matches: &ArgMatches, files: Vec<PathBuf>) -> Result<Named, CliErro
 }
 
 /// Returns the files and actions with which the window starts.
-pub fn start(matches: &ArgMatches) -> Result<Start, CliError> {
+pub(super) fn start(matches: &ArgMatches) -> Result<Start, CliError> {
     let files = matches.get_many::<PathBuf>("files").unwrap_or_default();
     let Named { files, todo } = named(matches, files.cloned().collect())?;
     let follows = matches.get_flag("follow");

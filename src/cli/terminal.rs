@@ -23,7 +23,7 @@ pub(crate) fn may_be_paged() -> bool {
 
 /// Returns the number of characters in a line of standard output: from the terminal, otherwise from COLUMNS, otherwise
 /// 80.
-pub fn width() -> usize {
+pub(super) fn width() -> usize {
     let columns = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
     let width = width_of_terminal().or_else(columns);
     width.filter(|&width| width > 0).unwrap_or(80)

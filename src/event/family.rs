@@ -88,8 +88,8 @@ pub(crate) enum Matching {
 /// What a begin without an end becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OpenBegin {
-    /// A slice that lasts to the trace's end, marked unfinished, if it was still open there; otherwise a slice of unknown
-    /// duration, drawn up to what showed that its end was lost.
+    /// If it is still open at the trace's end: a slice up to there, marked unfinished. Otherwise: a slice of unknown
+    /// duration, drawn up to the event that showed that its end was lost.
     Unfinished,
     /// A slice of unknown duration, drawn at its begin: returns of probes are often lost, and the next begin may be
     /// nested or not. Unfinished, to the end of its thread or the trace, if nothing that is recorded came after it.

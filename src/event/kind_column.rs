@@ -28,14 +28,14 @@ impl KindColumn {
     }
 
     /// Frees unused room.
-    pub fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.words.shrink_to_fit();
         self.wide.shrink_to_fit();
     }
 
     /// Adds an event.
     #[inline]
-    pub fn push(&mut self, kind: KindId) {
+    pub(crate) fn push(&mut self, kind: KindId) {
         if self.wide.is_empty() {
             match u16::try_from(kind.0) {
                 Ok(word) => return self.words.push(word),
@@ -46,7 +46,7 @@ impl KindColumn {
     }
 
     /// Replaces the kind of event `index`; does nothing if there is no such event.
-    pub fn set(&mut self, index: usize, kind: KindId) {
+    pub(crate) fn set(&mut self, index: usize, kind: KindId) {
         match (self.words.get_mut(index), u16::try_from(kind.0)) {
             (Some(slot), Ok(word)) => return *slot = word,
             (Some(_), Err(_)) => self.widen(),
@@ -83,7 +83,7 @@ impl KindColumn {
     /// Returns the kind of event `index`. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn get(&self, index: usize) -> KindId {
+    pub(crate) fn get(&self, index: usize) -> KindId {
         KindId(match self.words.get(index) {
             Some(&word) => u32::from(word),
             None => self.wide[index],
@@ -93,7 +93,7 @@ impl KindColumn {
     /// Returns the kinds of all events.
     #[inline]
     #[must_use]
-    pub fn all(&self) -> KindSlice<'_> {
+    pub(crate) fn all(&self) -> KindSlice<'_> {
         if self.wide.is_empty() {
             KindSlice::Words(&self.words)
         } else {
@@ -103,7 +103,7 @@ impl KindColumn {
 
     /// Returns the allocated heap memory in bytes.
     #[must_use]
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.words.memory_bytes() + self.wide.memory_bytes()
     }
 }

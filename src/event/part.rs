@@ -144,6 +144,8 @@ pub enum FirstDay {
 pub struct TraceInfo {
     /// The format's name and version, e.g. `trace.dat 7`.
     pub format: String,
+    /// Whether the events of CPUs are those of a Linux kernel's ring buffers.
+    pub is_of_kernel: bool,
     /// The clock's name in the file, e.g. `mono`; empty if the file does not state it.
     pub clock: String,
     /// What is known about a clock without a name.

@@ -79,7 +79,7 @@ impl Numbers {
 
 /// A range of neighbouring events of one thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadRun {
+pub(crate) struct ThreadRun {
     /// The indices of the events.
     pub events: Range<usize>,
     /// The thread, if it is known.
@@ -220,7 +220,7 @@ impl ThreadColumn {
     /// Returns the thread of event `index`, if it is known. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn get(&self, index: usize) -> Option<ThreadKey> {
+    pub(crate) fn get(&self, index: usize) -> Option<ThreadKey> {
         key_of(match &self.events {
             Numbers::Bytes(numbers) => self.keys[usize::from(numbers[index])],
             Numbers::Words(numbers) => self.keys[usize::from(numbers[index])],
@@ -229,7 +229,7 @@ impl ThreadColumn {
     }
 
     /// Returns the ranges of neighbouring events of one thread, in order.
-    pub fn runs(&self) -> impl Iterator<Item = ThreadRun> {
+    pub(crate) fn runs(&self) -> impl Iterator<Item = ThreadRun> {
         self.runs_in(0..usize::MAX)
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
 
 /// The tracks, threads, counters and CPUs that match a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// Tracks, except those of CPUs.
     pub tracks: Vec<TrackId>,
     /// Threads, also those without slices, which have no track in the trace but a row in the window.
@@ -107,7 +107,7 @@ pub struct Named {
 impl Named {
     /// Returns whether nothing matches the name.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         let Named {
             tracks,
             threads,

@@ -25,6 +25,7 @@ use crate::trace::{ProcessId, ProgramImage, Trace};
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "compile-commands",
+    title: "compile_commands.json",
     about: "compile_commands.json of a traced build, for clangd and other tools",
     extension: "compile_commands.json",
     text: ExportedText::Json,
@@ -290,7 +291,7 @@ fn output_of<'a>(image: &ProgramImage, argument: &dyn Fn(usize) -> &'a [u8]) -> 
                 at += 1;
                 b""
             }
-            // Clang's options `-objc...` begin with `-o` as well.
+            // Clang's options `-objc...` also begin with `-o`.
             _ if word.starts_with(b"-objc") => b"",
             _ => (word.strip_prefix(b"--output="))
                 .or_else(|| word.strip_prefix(b"-o"))

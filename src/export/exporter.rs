@@ -19,7 +19,9 @@ use crate::tables::TableDef;
 pub struct Exporter {
     /// Its name on the command line, e.g. `fxt`.
     pub name: &'static str,
-    /// One line for help texts: what it writes and who reads that.
+    /// Its name in the window, e.g. `FXT`.
+    pub title: &'static str,
+    /// One line for help texts: the format that it writes, and the programs that read it.
     pub about: &'static str,
     /// The usual file name ending, without the dot.
     pub extension: &'static str,

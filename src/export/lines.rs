@@ -53,7 +53,7 @@ pub(super) struct KnownTexts(Vec<Escaped>);
 const MOST_KNOWN_BYTES: usize = 1 << 22;
 
 impl<'a> Lines<'a> {
-    pub fn new(format: RowFormat, columns: &'a [ColumnDef<'a>]) -> Lines<'a> {
+    pub(super) fn new(format: RowFormat, columns: &'a [ColumnDef<'a>]) -> Lines<'a> {
         let before = |(at, column): (usize, &ColumnDef<'_>)| -> Vec<u8> {
             match (format, at) {
                 (RowFormat::Json, 0) => format!("\"{}\":", column.name).into(),
@@ -79,7 +79,7 @@ impl<'a> Lines<'a> {
 
     /// Returns the lines of the rows in `range`. `known` contains lists of texts that were already escaped; a core
     /// takes one, adds to it and puts it back.
-    pub fn portion<'c>(
+    pub(crate) fn portion<'c>(
         &self,
         source: &'c dyn RowSource,
         loaded: &'c LoadedTrace,
@@ -161,7 +161,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Appends a row to `out`.
-    pub fn append(
+    pub(super) fn append(
         &self,
         out: &mut Vec<u8>,
         place: Place,

@@ -21,6 +21,7 @@ use crate::trace::{ProcessId, ProgramImage, Trace};
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "process-tree-json",
+    title: "Process tree (JSON)",
     about: "The process tree as JSON, each process with its programs, times and children",
     extension: "process-tree.json",
     text: ExportedText::Json,

@@ -82,7 +82,7 @@ impl<'a> RowWriter<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn new(
+    pub(crate) fn new(
         out: &'a mut dyn Write,
         format: RowFormat,
         columns: &'a [ColumnDef<'a>],
@@ -197,7 +197,7 @@ impl<'a> RowWriter<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()> {
+    pub(crate) fn row(&mut self, cells: &[Cell<'_>]) -> std::io::Result<()> {
         if let Some(progress) = &mut self.progress {
             progress.at(cells.get(progress.time));
         }

@@ -35,7 +35,9 @@ pub fn write(
         columns,
         source,
         time,
-    } = TableRows::new(table, loaded, chosen, audience)?;
+    } = TableRows::new(table, loaded, chosen, audience, job)?;
+    let cancelled = |_| std::io::Error::other("cancelled");
+    job.check().map_err(cancelled)?;
     let mut rows = RowWriter::new(out, format, &columns)?;
     if let Some(time) = time.filter(|&at| columns[at] == TS) {
         rows.report_progress(job, time, chosen.span.intersection(loaded.trace.span));
@@ -58,12 +60,13 @@ impl TableRows {
     /// Returns the rows of the selection.
     ///
     /// # Errors
-    /// Errors if the rows are not of a trace alone ([`TableDef::is_of_trace`]).
-    pub fn new(
+    /// Errors if the rows are not of a trace alone ([`TableDef::is_of_trace`]). They are incomplete if the job is cancelled.
+    pub(super) fn new(
         table: &TableDef,
         loaded: &LoadedTrace,
         chosen: &Chosen<'_>,
         audience: Audience,
+        job: &Job,
     ) -> std::io::Result<TableRows> {
         let Rows::Trace(rows_for) = table.rows else {
             let words = format!(
@@ -79,6 +82,7 @@ impl TableRows {
             loaded,
             chosen,
             audience,
+            job,
         });
         let zero = loaded.trace.info.wall_clock_zero_ns;
         if let Some((time, zero_ns)) = time.zip(zero).filter(|_| loaded.has_given_day()) {
@@ -159,6 +163,7 @@ const TIME_COLUMNS: &[&str] = &["ts", "start", "from_ts"];
 /// One table as comma-separated values; the slices unless another table is chosen.
 pub(crate) const CSV: Exporter = Exporter {
     name: "csv",
+    title: "CSV",
     about: "One table as comma-separated values, for spreadsheets and scripts",
     extension: "csv",
     text: ExportedText::AsWritten,
@@ -173,6 +178,7 @@ pub(crate) const QUOTED_CSV: WriteFn =
 /// One table as tab-separated values; only for `table`, as exports have CSV.
 pub(crate) const TSV: Exporter = Exporter {
     name: "tsv",
+    title: "TSV",
     about: "One table as tab-separated values",
     extension: "tsv",
     text: ExportedText::AsWritten,
@@ -183,6 +189,7 @@ pub(crate) const TSV: Exporter = Exporter {
 /// One table as a JSON array of objects.
 pub(crate) const JSON: Exporter = Exporter {
     name: "json",
+    title: "JSON",
     about: "One table as JSON, an object a row",
     extension: "table.json",
     text: ExportedText::Json,

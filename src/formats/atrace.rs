@@ -100,7 +100,7 @@ pub(crate) fn atrace(text: &[u8]) -> Option<Atrace<'_>> {
                 let value = std::str::from_utf8(value).ok()?;
                 Some(Atrace::Counter(pid, name, value.trim().parse().ok()?))
             };
-            // Chromium writes a category behind the value. Otherwise a name may contain `|`.
+            // Chromium writes a category after the value. Otherwise a name may contain `|`.
             let mut parts = rest.split(|b| *b == b'|');
             let first = parts.next().zip(parts.next());
             first

@@ -9,6 +9,9 @@
 //!
 //! A page may contain several such places, because systrace writes one for each program that recorded. The caller
 //! decides which of them are traces; systrace also adds lists of processes.
+//!
+//! None of the files of the corpus and the samples is such a page. The only HTML page there is a report of cargo, which
+//! is a format of its own.
 
 use std::ops::Range;
 

@@ -101,7 +101,7 @@ impl OpenCalls {
     /// Removes a call of `thread` that ends; returns whether its begin was seen. Open calls inside it lost their ends.
     #[inline]
     #[must_use]
-    pub fn end(&mut self, thread: Caller, key: u64) -> bool {
+    pub(crate) fn end(&mut self, thread: Caller, key: u64) -> bool {
         let Some(calls) = self.of(thread) else {
             return false;
         };

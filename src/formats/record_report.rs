@@ -65,7 +65,7 @@ pub struct StepsBack {
 
 impl StepsBack {
     /// Maximum number of events in `first`.
-    pub const NAMED: usize = 8;
+    pub(crate) const NAMED: usize = 8;
 
     /// Adds an event.
     pub fn push(&mut self, step: StepBack) {
@@ -90,7 +90,7 @@ pub struct Selection {
 impl Selection {
     /// Returns whether an event was printed so far.
     #[must_use]
-    pub fn is_met(&self) -> bool {
+    pub(crate) fn is_met(&self) -> bool {
         self.is_met.load(Ordering::Relaxed)
     }
 }

@@ -98,7 +98,7 @@ impl<'a, O: ByteOrder> Args<'a, O> {
     /// Returns the `count` arguments that start at word `at` of `record`.
     #[inline]
     #[must_use]
-    pub fn new(record: Words<'a, O>, at: usize, count: u64) -> Args<'a, O> {
+    pub(crate) fn new(record: Words<'a, O>, at: usize, count: u64) -> Args<'a, O> {
         Args {
             record,
             at,

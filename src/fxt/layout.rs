@@ -18,7 +18,7 @@ pub(crate) struct Bits {
 impl Bits {
     /// Returns the field of bits `first..=last`.
     #[must_use]
-    pub const fn new(first: u32, last: u32) -> Bits {
+    pub(crate) const fn new(first: u32, last: u32) -> Bits {
         Bits { first, last }
     }
 
@@ -31,7 +31,7 @@ impl Bits {
     /// Returns the field's value in `word`.
     #[inline(always)]
     #[must_use]
-    pub const fn get(self, word: u64) -> u64 {
+    pub(crate) const fn get(self, word: u64) -> u64 {
         (word >> self.first) & self.max()
     }
 
@@ -78,7 +78,7 @@ pub(crate) mod record_type {
 }
 
 /// Metadata records: providers, and events about them.
-pub mod metadata {
+pub(crate) mod metadata {
     use super::Bits;
 
     pub(crate) const KIND: Bits = Bits::new(16, 19);
@@ -104,7 +104,7 @@ pub(crate) mod string {
 }
 
 /// Thread records: an entry of the thread table; process koid and thread koid follow.
-pub mod thread {
+pub(crate) mod thread {
     use super::Bits;
 
     pub(crate) const INDEX: Bits = Bits::new(16, 23);
@@ -112,7 +112,7 @@ pub mod thread {
 
 /// Event records: the time follows, then inline thread, category and name, arguments, and a last word that depends on
 /// the event type.
-pub mod event {
+pub(crate) mod event {
     use super::Bits;
 
     pub(crate) const KIND: Bits = Bits::new(16, 19);
@@ -252,7 +252,7 @@ pub(crate) mod large {
 
     pub(crate) const WORDS: Bits = Bits::new(4, 35);
     pub(crate) const KIND: Bits = Bits::new(36, 39);
-    pub const FORMAT: Bits = Bits::new(40, 43);
+    pub(crate) const FORMAT: Bits = Bits::new(40, 43);
     /// The format with a time, a thread and arguments.
     pub(crate) const EVENT: u64 = 0;
     /// The format without a time, a thread and arguments.

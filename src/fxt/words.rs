@@ -26,7 +26,7 @@ impl<'a, O: ByteOrder> Words<'a, O> {
     /// Returns the words in `bytes`; an incomplete last word cannot be read.
     #[inline]
     #[must_use]
-    pub fn new(bytes: &'a [u8]) -> Words<'a, O> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Words<'a, O> {
         Words {
             bytes,
             order: PhantomData,
@@ -36,14 +36,14 @@ impl<'a, O: ByteOrder> Words<'a, O> {
     /// Returns the number of whole words.
     #[inline]
     #[must_use]
-    pub fn count(self) -> usize {
+    pub(crate) fn count(self) -> usize {
         self.bytes.len() / 8
     }
 
     /// Returns the word at `index`; `None` if there is none.
     #[inline]
     #[must_use]
-    pub fn get(self, index: usize) -> Option<u64> {
+    pub(crate) fn get(self, index: usize) -> Option<u64> {
         let rest = self.bytes.get(index.checked_mul(8)?..)?;
         rest.first_chunk::<8>().map(|&chunk| O::u64(chunk))
     }
@@ -51,14 +51,14 @@ impl<'a, O: ByteOrder> Words<'a, O> {
     /// Returns `length` bytes from word `index`; `None` if there are fewer.
     #[inline]
     #[must_use]
-    pub fn text(self, index: usize, length: usize) -> Option<&'a [u8]> {
+    pub(crate) fn text(self, index: usize, length: usize) -> Option<&'a [u8]> {
         self.bytes.get(index.checked_mul(8)?..)?.get(..length)
     }
 
     /// Returns the words from `index`; none if there are fewer words.
     #[inline]
     #[must_use]
-    pub fn from(self, index: usize) -> Words<'a, O> {
+    pub(crate) fn from(self, index: usize) -> Words<'a, O> {
         let start = index.saturating_mul(8);
         Words::new(self.bytes.get(start..).unwrap_or(&[]))
     }

@@ -144,7 +144,7 @@ impl Announcer {
             return Left::Nothing;
         }
         let is_continuous = found.iter().all(|change| change.pace == Pace::AtRest);
-        // Changes right after an announcement wait as well, and are announced together with those that follow.
+        // Changes right after an announcement also wait, and are announced together with those that follow.
         let waits = is_continuous || now - self.said_at < REST;
         if waits && now - self.changed_at < REST {
             return Left::Words;

@@ -34,7 +34,7 @@ pub(crate) enum Heights {
 
 /// Returns the x coordinate of a duration.
 #[must_use]
-pub fn place(ns: f64, buckets: Buckets) -> f64 {
+pub(crate) fn place(ns: f64, buckets: Buckets) -> f64 {
     match buckets {
         Buckets::Linear => ns,
         Buckets::Log => (ns.max(0.0) + 1.0).log10(),

@@ -28,7 +28,7 @@ pub(crate) enum Typed {
 impl Typed {
     /// Returns the expression, if the text is one.
     #[must_use]
-    pub fn expression(self) -> Option<Expression> {
+    pub(super) fn expression(self) -> Option<Expression> {
         match self {
             Typed::Expression(expression) => Some(expression),
             Typed::Nothing | Typed::Wrong => None,
@@ -39,7 +39,7 @@ impl Typed {
 impl FilterBox {
     /// Returns a field with initial text.
     #[must_use]
-    pub fn with(text: String) -> FilterBox {
+    pub(super) fn with(text: String) -> FilterBox {
         FilterBox {
             text,
             ..FilterBox::default()
@@ -52,7 +52,7 @@ impl FilterBox {
     }
 
     /// Draws the field; returns its meaning if the text was changed.
-    pub fn ui(
+    pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
@@ -84,7 +84,7 @@ impl FilterBox {
     }
 
     /// Returns the meaning of the current text.
-    pub fn read(&mut self) -> Typed {
+    pub(super) fn read(&mut self) -> Typed {
         self.error = None;
         if self.text.trim().is_empty() {
             return Typed::Nothing;

@@ -33,7 +33,7 @@ impl LongList {
     }
 
     /// Scrolls `row` to the middle if it is not visible already; `seen` is the number of visible rows.
-    pub fn show(&mut self, row: usize, seen: usize) {
+    pub(crate) fn show(&mut self, row: usize, seen: usize) {
         if row < self.top || row >= self.top + seen {
             self.show_first(row.saturating_sub(seen / 2));
         }

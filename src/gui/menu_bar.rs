@@ -1,6 +1,7 @@
 //! The menu bar: menus, the track filter, and the progress of a load.
 
 use super::app::App;
+use super::keys::key_of;
 use super::view_menu::{command, view_menu};
 use crate::view::ruler;
 use crate::view::{Action, Effect};
@@ -99,7 +100,10 @@ impl App {
             let mut filter = self.state.filter.clone();
             let edit = egui::TextEdit::singleline(&mut filter)
                 .align(egui::Align2::LEFT_CENTER)
-                .hint_text("Filter tracks (Ctrl+T)")
+                .hint_text(format!(
+                    "Filter tracks ({})",
+                    key_of("Filter tracks by name")
+                ))
                 .desired_width(190.0);
             let is_open = self.loaded.is_some();
             let field = ui.scope(|ui| {

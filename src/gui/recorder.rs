@@ -33,7 +33,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LEAST_PAUSE: Duration = Duration::from_millis(100);
 /// A load is followed by a pause of at least this many times its duration, so that one processor is mostly free.
 const REST: u32 = 2;
-/// A load of the kept pages takes at most about this time: so many are kept.
+/// Pages are kept up to the number that loads in about this time.
 const LOAD_TIME: Duration = Duration::from_millis(150);
 /// How long the process may take to restore the kernel after the window lost interest in the recording.
 const MOST_CLEANING: Duration = Duration::from_secs(3);
@@ -245,7 +245,7 @@ impl Running {
         if read >= self.next && reader.read_new().unwrap_or(false) {
             let path = self.folder.join(FILE);
             let began = Instant::now();
-            // After an error the next pages are tried; the file of the recording contains these as well.
+            // After an error the next pages are tried; the file of the recording also contains the pages that failed.
             if let Ok(loaded) = reader.load(&path, work)
                 && !loaded.trace.events.is_empty()
             {

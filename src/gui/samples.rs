@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 const BESIDE: [&str; 4] = ["md", "json", "kprobe_events", "kprobe_profile"];
 
 /// A trace to try the program with.
-pub struct Sample {
+pub(super) struct Sample {
     /// Path of the file.
     pub path: PathBuf,
     /// Description; empty if the README has none.
@@ -16,7 +16,7 @@ pub struct Sample {
 
 /// Returns the available samples: beside the program's source, or installed with it. Reads the folder.
 #[must_use]
-pub fn samples() -> Vec<Sample> {
+pub(super) fn samples() -> Vec<Sample> {
     // `bin/threadline` has its samples in `share/` of the same prefix.
     let installed = std::env::current_exe().ok().and_then(|program| {
         let prefix = program.parent()?.parent()?;

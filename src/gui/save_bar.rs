@@ -29,7 +29,7 @@ pub(crate) trait Savable: Send + 'static {
 /// What is saved, in words.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SaveWords {
-    /// Several of them: `events`.
+    /// The plural noun: `events`.
     pub many: &'static str,
     /// The title of the file dialog.
     pub title: &'static str,
@@ -72,7 +72,7 @@ impl SaveBar {
     }
 
     /// Draws the controls, if they are open.
-    pub fn ui<S: Savable>(
+    pub(super) fn ui<S: Savable>(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,

@@ -101,7 +101,7 @@ pub(crate) fn one_line(ui: &Ui, text: RichText) -> WidgetText {
 
 /// Returns a text of one or more lines, for a label.
 #[must_use]
-pub fn lines(ui: &Ui, text: RichText) -> WidgetText {
+pub(super) fn lines(ui: &Ui, text: RichText) -> WidgetText {
     if text.text().split('\n').all(is_plain) {
         return text.into();
     }
@@ -138,12 +138,17 @@ fn lines_of(ui: &Ui, text: RichText, lines: &[&str]) -> WidgetText {
 
 /// Lays out a text on one line.
 #[must_use]
-pub fn line(painter: &egui::Painter, text: &str, font: &FontId, color: Color32) -> Arc<Galley> {
+pub(super) fn line(
+    painter: &egui::Painter,
+    text: &str,
+    font: &FontId,
+    color: Color32,
+) -> Arc<Galley> {
     painter.layout_job(job(text, &TextFormat::simple(font.clone(), color)))
 }
 
 /// Paints a text on one line; returns its rectangle.
-pub fn text(
+pub(super) fn text(
     painter: &egui::Painter,
     at: Pos2,
     anchor: Align2,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::finder::target_of;
-use super::keys::{self, KeyRow};
+use super::keys::{self, KeyRow, key_of};
 use crate::trace::Plot;
 use crate::view::fuzzy;
 use crate::view::jump::Target;
@@ -191,7 +191,10 @@ fn unknown(text: &str) -> String {
         .map(|(_, it)| format!("'{it}'"))
         .collect();
     match like.is_empty() {
-        true => format!("there is no command '{text}'; the palette (Ctrl+Shift+P) lists them"),
+        true => {
+            let palette = key_of("Find a command");
+            format!("there is no command '{text}'; the palette ({palette}) lists them")
+        }
         false => format!("there is no command '{text}'; there is {}", like.join(", ")),
     }
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use egui::{RichText, Ui};
 
+use super::keys::key_of;
 use super::theme::Palette;
 use crate::base::Progress;
 use crate::base::task::{Task, Waker};
@@ -80,7 +81,10 @@ pub(crate) fn percent(Progress { done, total }: Progress) -> Option<String> {
 /// Draws the button that stops background work; returns whether it was clicked.
 pub(crate) fn stop_button(ui: &mut Ui) -> bool {
     ui.small_button("Stop")
-        .on_hover_text("Stop working this out (Shift+Esc stops all such work)")
+        .on_hover_text(format!(
+            "Stop working this out ({} stops all such work)",
+            key_of("Stop all that is worked out in the background")
+        ))
         .clicked()
 }
 

@@ -175,7 +175,7 @@ impl Palette {
         Color32::from_rgb(mix(r, x), mix(g, y), mix(b, z))
     }
 
-    /// Returns the colour of a thread state. The colours differ for colour-blind eyes as well (`colour_vision`).
+    /// Returns the colour of a thread state. The colours also differ for colour-blind eyes (`colour_vision`).
     #[must_use]
     pub(crate) fn of_state(&self, state: ThreadState) -> Color32 {
         let rgb = Color32::from_rgb;

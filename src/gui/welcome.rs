@@ -2,6 +2,7 @@
 
 use super::app::App;
 use super::desktop::Desktop;
+use super::keys::key_of;
 use super::recent::RecentRow;
 use super::samples::{Sample, samples};
 use super::theme;
@@ -36,9 +37,10 @@ impl App {
                     ui.vertical_centered(|ui| {
                         ui.add_space(above);
                         ui.label(RichText::new("Threadline").size(34.0).strong());
+                        let paste = key_of("Open the path on the clipboard");
                         let words = match can_drop {
-                            true => "Drop a trace here, open one, or paste its path (Ctrl+V).",
-                            false => "Open a trace, or paste its path (Ctrl+V).",
+                            true => format!("Drop a trace here, open one, or paste its path ({paste})."),
+                            false => format!("Open a trace, or paste its path ({paste})."),
                         };
                         ui.label(RichText::new(words).size(16.0).color(palette.weak));
                         if !can_drop {

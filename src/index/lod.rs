@@ -73,7 +73,7 @@ type Parts = [u32; PARTS - 1];
 
 /// One level of a pyramid.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Level {
+pub(crate) struct Level {
     /// Entries are at most `2^shift` ns wide (unless they are one item).
     pub shift: u32,
     /// The entries; the last is a sentinel that ends the one before.

@@ -25,7 +25,7 @@ pub(crate) struct SlicesRow<'a> {
 }
 
 /// A value of a label column.
-pub trait Label: Copy {
+pub(crate) trait Label: Copy {
     /// Whether items belong to different parts of the row's time.
     const HAS_PARTS: bool = false;
     /// Returns the label as a number.
@@ -204,7 +204,7 @@ pub(crate) struct InstantRow<'a> {
 impl<'a> InstantRow<'a> {
     /// Returns the instants of `track` as a row.
     #[must_use]
-    pub fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
+    pub(crate) fn new(trace: &'a Trace, track: TrackId) -> InstantRow<'a> {
         let rows = trace.tracks.get(track.0 as usize);
         let rows = rows.map_or(0..0, |track| track.instants.clone());
         InstantRow {

@@ -32,7 +32,7 @@ pub(crate) struct Request {
 impl Request {
     /// Returns a request to load these files alone.
     #[must_use]
-    pub fn open(paths: Vec<PathBuf>) -> Request {
+    pub(crate) fn open(paths: Vec<PathBuf>) -> Request {
         Request {
             paths,
             ..Request::default()
@@ -149,7 +149,7 @@ impl Loading {
 
     /// Returns the path of the file, or of the first of several.
     #[must_use]
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         let request = &self.request;
         let own = request.paths.first().cloned();
         own.or_else(|| request.already.first().map(|loaded| loaded.path.clone()))
@@ -163,7 +163,7 @@ impl Loading {
     }
 
     /// Returns the newest generation since the last call, or the error; `None` if there is neither.
-    pub fn poll(&mut self) -> Option<Update> {
+    pub(crate) fn poll(&mut self) -> Option<Update> {
         if self.is_over {
             return None;
         }
@@ -197,7 +197,7 @@ impl Loading {
 
     /// Returns the file's name without its folder, as text.
     #[must_use]
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         file_name(&self.path())
     }
 

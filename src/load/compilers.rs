@@ -4,6 +4,9 @@
 //! The process is found by the path of the trace's file. Otherwise it is found by the file's name, because the files
 //! may have been copied. If no process was seen to write a file of this name, the compiler whose options order that
 //! name is found. If several processes match, the process number in the trace decides.
+//!
+//! The corpus contains 1 recording of a build with traces of its compiler. The files were copied: all 3 are found by
+//! name.
 
 use std::sync::Arc;
 

@@ -61,7 +61,7 @@ impl Watch {
 
     /// Returns the sum of the files' sizes in bytes.
     #[must_use]
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 }

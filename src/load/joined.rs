@@ -98,7 +98,7 @@ pub fn join_at(
 }
 
 /// Returns the files' names, each with enough of its folders to differ from the others. A recording inside another
-/// recording's file gets its part name as well.
+/// recording's file also gets its part name.
 fn unlike_each_other(members: &[Arc<LoadedTrace>]) -> Vec<String> {
     let tail = |at: usize, count: usize| {
         let parts: Vec<_> = members[at].path.components().rev().take(count).collect();

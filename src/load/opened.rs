@@ -72,7 +72,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// Which file was opened, and what its contents were then; `None` where the system does not tell it.
+/// Which file was opened, and what its contents were then; fields are `None` if the system does not provide them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Snapshot {
     id: Option<FileId>,
@@ -94,7 +94,7 @@ impl Snapshot {
         }
     }
 
-    /// Adds all of it to a fingerprint; `None` if it does not identify the file.
+    /// Adds every field to `print`; `None` if the system gave no id or times.
     pub(super) fn add_to(&self, print: &mut Fingerprint) -> Option<()> {
         let since_1970 = self.modified?.duration_since(SystemTime::UNIX_EPOCH);
         let id = self.id?;

@@ -90,8 +90,8 @@ impl Opening<'_> {
     /// Loads the files as one trace.
     ///
     /// # Errors
-    /// If no part of them can be shown.
-    pub fn load(
+    /// Errors if nothing in the files can be shown.
+    pub(super) fn load(
         self,
         reading: Reading,
         job: &Job,
@@ -208,8 +208,8 @@ impl Parts {
     /// Loads the files as one trace with the first one's path.
     ///
     /// # Errors
-    /// If no part of them can be shown.
-    pub fn load(
+    /// Errors if nothing in the files can be shown.
+    pub(super) fn load(
         self,
         job: &Job,
         listener: Option<&mut dyn FnMut(LoadedTrace)>,

@@ -5,6 +5,10 @@
 //! machine, the time of day, two clocks that both count from boot, overlapping times if a text does not name its clock.
 //! Without any relation the trace of a compiler is aligned with the process that wrote it, and any other trace starts
 //! where the first one starts.
+//!
+//! In the corpus, 1 pair of host and guest has a recorded relation, and 1 build and the 3 traces of its compiler have
+//! the time of day. Of the 22 texts of the kernel beside the trace.dat of the same events, 20 have overlapping times
+//! and 2 no relation.
 
 use std::sync::Arc;
 
@@ -171,7 +175,7 @@ fn relation(other: &LoadedTrace, other_offset: Nanos, loaded: &LoadedTrace) -> O
             None => (
                 Nanos(0),
                 format!(
-                    "it is in one file with the events of {name}; the file does not relate their clocks, so both are taken for one"
+                    "both are in one file, which does not state how their clocks differ: the offset to {name} is taken as 0"
                 ),
             ),
             Some(offset) => (

@@ -21,7 +21,7 @@ struct Named {
 impl ByEvent {
     /// Indexes all defined probes.
     #[must_use]
-    pub fn new(definitions: &Definitions) -> ByEvent {
+    pub(crate) fn new(definitions: &Definitions) -> ByEvent {
         let mut all: FxHashMap<String, Named> = FxHashMap::default();
         for (at, line) in definitions.lines.iter().enumerate() {
             let Some(probe) = line.standing() else {

@@ -26,7 +26,11 @@ pub(crate) struct Blob {
 
 /// The bytes that an event carries, if it is an attachment.
 #[must_use]
-pub fn payload<'r>(trace: &Trace, reader: &'r dyn Events, id: EventId) -> Option<Cow<'r, [u8]>> {
+pub(crate) fn payload<'r>(
+    trace: &Trace,
+    reader: &'r dyn Events,
+    id: EventId,
+) -> Option<Cow<'r, [u8]>> {
     reader.payload(trace.events.get(id).into())
 }
 

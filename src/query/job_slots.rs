@@ -13,7 +13,7 @@
 
 use super::process_times::{ProcessTimes, program_bytes};
 use super::process_tree::Visited;
-use crate::base::Timestamp;
+use crate::base::{Nanos, Timestamp};
 use crate::trace::{ProcessId, Trace};
 
 /// Programs that start jobs, as many at once as they may.
@@ -47,6 +47,9 @@ const SERIAL: &[&[u8]] = &[
 /// If no process is a known runner, a process with at least this many children may be a runner.
 const MANY_CHILDREN: u32 = 3;
 
+/// A runner may be this many times slower than usual to start a job.
+const SLOW: i64 = 2;
+
 /// The times at which all job slots of a build were taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobSlots {
@@ -57,6 +60,8 @@ pub(crate) struct JobSlots {
     jobs: Vec<ProcessId>,
     /// Whether the arguments of the runner contain the limit, or it is a program that runs one job at a time without.
     is_limit_stated: bool,
+    /// The time that runners usually need to start the next job after one has ended, in ns.
+    reaction: i64,
 }
 
 /// A time at which all slots become taken, or no longer are.
@@ -79,7 +84,7 @@ struct Change {
 impl JobSlots {
     /// Computes the times of a trace.
     #[must_use]
-    pub fn new(trace: &Trace, times: &ProcessTimes) -> JobSlots {
+    pub(crate) fn new(trace: &Trace, times: &ProcessTimes) -> JobSlots {
         let count = times.rows.len();
         let ids = (0..count as u32).map(ProcessId);
         let mut runners: Vec<bool> = ids
@@ -152,6 +157,7 @@ impl JobSlots {
             runners,
             jobs,
             is_limit_stated,
+            reaction: reaction(&changes),
         };
         let (mut live, mut sum, mut since) = (0, 0, None::<Timestamp>);
         for change in changes {
@@ -207,6 +213,14 @@ impl JobSlots {
         (self.taken_by(until) - self.taken_by(from)).max(0)
     }
 
+    /// Returns whether all slots were taken until `time`, or until so short before that no runner could have started
+    /// another job meanwhile.
+    #[must_use]
+    pub(crate) fn were_taken_until(&self, time: Timestamp) -> bool {
+        let before = SLOW * self.reaction.max(1);
+        self.taken(time.saturating_add(Nanos(-before)), time) > 0
+    }
+
     fn taken_by(&self, time: Timestamp) -> i64 {
         let after = self.steps.partition_point(|step| step.time <= time);
         match after.checked_sub(1).and_then(|at| self.steps.get(at)) {
@@ -214,6 +228,24 @@ impl JobSlots {
             Some(step) => step.taken_before,
             None => 0,
         }
+    }
+}
+
+/// Returns the median time from the last end of a job to the begin of the next, in ns; 0 if no job begins after one has
+/// ended. `changes` are in order of time.
+fn reaction(changes: &[Change]) -> i64 {
+    let mut last_end = None;
+    let mut found = Vec::new();
+    for change in changes {
+        match change.jobs > 0 {
+            true => found.extend(last_end.map(|end: Timestamp| (change.time - end).0)),
+            false => last_end = Some(change.time),
+        }
+    }
+    let middle = found.len() / 2;
+    match found.is_empty() {
+        true => 0,
+        false => *found.select_nth_unstable(middle).1,
     }
 }
 

@@ -128,7 +128,7 @@ fn packed(jobs: Vec<Job>) -> Vec<Vec<Job>> {
 
 /// Returns the work of a process as text: its program and the file that it worked on, as in `cc1 lvm.c`.
 #[must_use]
-pub fn job_name(trace: &Trace, process: ProcessId) -> String {
+pub(crate) fn job_name(trace: &Trace, process: ProcessId) -> String {
     let program = text_of(program_bytes(trace, process)).into_owned();
     if program.is_empty() {
         let pid = trace.processes.get(process.0 as usize).map(|it| it.pid);

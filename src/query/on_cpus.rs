@@ -23,7 +23,7 @@ pub(crate) struct OnCpus {
 impl OnCpus {
     /// Finds the times at which threads ran on `cpus`.
     #[must_use]
-    pub fn new(trace: &Trace, cpus: &[CpuId]) -> OnCpus {
+    pub(crate) fn new(trace: &Trace, cpus: &[CpuId]) -> OnCpus {
         let mut found = OnCpus {
             cpus: cpus.to_vec(),
             ..OnCpus::default()
@@ -60,7 +60,7 @@ impl OnCpus {
 
     /// Returns whether a CPU is one of these CPUs; true for all CPUs if there is no choice.
     #[must_use]
-    pub fn has(&self, cpu: CpuId) -> bool {
+    pub(crate) fn has(&self, cpu: CpuId) -> bool {
         self.cpus.is_empty() || self.cpus.contains(&cpu)
     }
 

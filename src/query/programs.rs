@@ -14,29 +14,31 @@ use crate::trace::{ProcessId, Trace};
 pub struct ProgramTotal {
     /// The number of processes that ran the program last.
     pub count: u32,
-    /// The number of these processes without an end in the trace.
+    /// The number of these processes without a start or an end in the trace.
     pub unfinished: u32,
-    /// The least sum of the lives of processes without an end.
+    /// The sum of the lower bounds of the lifetimes of processes without an end.
     pub at_least: Nanos,
-    /// The sum of the lives that ended.
+    /// The sum of the lifetimes with a known end.
     pub total: Nanos,
     /// The sum of the time in which the processes that ended had no living child.
     pub own: Nanos,
-    /// The longest life that ended; if none ended, the longest least life.
+    /// The longest lifetime with a known end; without one, the largest lower bound of an unended lifetime.
     pub longest: Length,
-    /// The process with this life.
+    /// The process with this lifetime.
     pub longest_process: ProcessId,
     /// The number of processes that failed.
     pub failed: u32,
 }
 
-/// Returns all programs, the one with the most own time first. Processes from before the trace are left out; processes
-/// without an end are counted, and their lives are summed separately.
+/// Returns all programs, the one with the most own time first. Processes from before the trace are left out, unless they
+/// started a program in it (as the first process that strace starts). Processes without a start or an end are counted, and
+/// their lives are summed separately.
 #[must_use]
 pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
     let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();
     for (index, process) in trace.processes.iter().enumerate() {
-        if process.start.is_none() {
+        let mut images = process.images.iter();
+        if process.start.is_none() && images.all(|image| image.event.is_none()) {
             continue;
         }
         let id = ProcessId(index as u32);
@@ -76,7 +78,7 @@ pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
     all
 }
 
-/// Returns the rank of a life: every life that ended is before all least lives.
+/// Returns the rank of a lifetime: every known lifetime is greater than all lower bounds.
 fn rank(life: Length) -> (bool, i64) {
     (life.known().is_some(), life.certain())
 }

@@ -18,7 +18,7 @@ pub struct SlotEstimate {
 /// Returns the bounds for `slots` job slots; `work` is the total time of all jobs, `chain` is the length of the
 /// critical chain.
 #[must_use]
-pub fn with_slots(work: Nanos, chain: Nanos, slots: u32) -> SlotEstimate {
+pub(crate) fn with_slots(work: Nanos, chain: Nanos, slots: u32) -> SlotEstimate {
     let slots = i64::from(slots.max(1));
     let chain = chain.0.min(work.0).max(0);
     let share = work.0 / slots;

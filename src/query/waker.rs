@@ -17,7 +17,7 @@ const SOFTIRQ_FOLLOWS: Nanos = Nanos(50_000);
 
 /// The waker of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Waker {
+pub(crate) enum Waker {
     /// A thread.
     Thread(ThreadId),
     /// An interrupt.
@@ -26,7 +26,7 @@ pub enum Waker {
 
 /// An interrupt that woke a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InterruptWaker {
+pub(crate) struct InterruptWaker {
     /// The kind of interrupt, if the event's flags or a recorded handler show it.
     pub kind: Option<Interrupt>,
     /// The recorded handlers that ran when it happened, the innermost first. A softirq that directly follows an interrupt
@@ -43,7 +43,7 @@ pub struct InterruptWaker {
 impl Waker {
     /// Returns the thread, if it was a thread.
     #[must_use]
-    pub fn thread(&self) -> Option<ThreadId> {
+    pub(crate) fn thread(&self) -> Option<ThreadId> {
         match self {
             Waker::Thread(thread) => Some(*thread),
             Waker::Interrupt(_) => None,
@@ -57,7 +57,7 @@ impl Waker {
 
     /// Returns the thread's name and number, or the interrupt's name.
     #[must_use]
-    pub fn text(&self, trace: &Trace) -> String {
+    pub(crate) fn text(&self, trace: &Trace) -> String {
         match self {
             // The waker is the idle thread if an interrupt on an idle CPU woke the thread (and the file lacks the
             // events' flags), or if another CPU asked the idle CPU to do it.
@@ -79,7 +79,7 @@ impl InterruptWaker {
 
     /// Returns the name of its handler, or else its kind in words.
     #[must_use]
-    pub fn text(&self, trace: &Trace) -> String {
+    pub(crate) fn text(&self, trace: &Trace) -> String {
         let kind = || self.kind.map_or("an interrupt", Interrupt::words);
         self.handler(trace).unwrap_or_else(|| kind().to_owned())
     }

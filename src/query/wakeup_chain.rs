@@ -134,10 +134,17 @@ impl Hop {
 
     /// Returns the activity, in words.
     #[must_use]
-    pub fn what(&self) -> String {
-        let mut words = match self.kind {
-            HopKind::Several => format!("{} short hops", self.count),
-            kind => kind.word().to_owned(),
+    pub fn what(&self, trace: &Trace) -> String {
+        let state = match self.item {
+            Item::State(id) => trace.states.states.get(id.0 as usize).copied(),
+            _ => None,
+        };
+        let mut words = match (self.kind, state) {
+            (HopKind::Several, _) => format!("{} short hops", self.count),
+            (HopKind::Sleep, Some(state)) if state != ThreadState::Sleeping => {
+                state.word().to_owned()
+            }
+            (kind, _) => kind.word().to_owned(),
         };
         if self.spans_loss {
             words.push_str(" (events were lost meanwhile)");
@@ -473,12 +480,14 @@ fn add_rival(trace: &Trace, hop: &mut Hop) {
         );
         run.intersection(span).duration()
     };
-    // The rival is the thread with the longest single run: many short runs do not explain the wait.
-    let longest = rows
-        .take(4096)
-        .filter(|&row| runs.threads[row as usize] != thread.0)
-        .max_by_key(|&row| inside(row));
-    hop.rival = longest.map(|row| ThreadId(runs.threads[row as usize]));
+    let mut times: FxHashMap<u32, Nanos> = FxHashMap::default();
+    for row in rows.filter(|&row| runs.threads[row as usize] != thread.0) {
+        let time = times.entry(runs.threads[row as usize]).or_default();
+        *time = Nanos(time.0.saturating_add(inside(row).0));
+    }
+    let longest = times.into_iter();
+    let longest = longest.max_by_key(|&(thread, time)| (time, std::cmp::Reverse(thread)));
+    hop.rival = longest.map(|(thread, _)| ThreadId(thread));
 }
 
 /// Merges short hops that follow each other, so that at most `limit` hops are left. The longest hops are not merged.

@@ -9,7 +9,7 @@ use super::trouble::RecordError;
 ///
 /// # Errors
 /// If something could not be restored; the error lists what.
-pub fn clean_up() -> Result<(), RecordError> {
+pub(crate) fn clean_up() -> Result<(), RecordError> {
     let path = tracer_path();
     let output = Command::new(&path)
         .arg("clean-up")

@@ -227,7 +227,10 @@ impl<'a> Check<'a> {
         match field {
             Some(field) if !field.is_text && !is_number(word) => Err(FilterFault {
                 at: start,
-                message: format!("{} is a number, {word} is none", field.name),
+                message: format!(
+                    "the field {} is a number; '{word}' is not a number",
+                    field.name
+                ),
             }),
             _ => Ok(()),
         }

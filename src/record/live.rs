@@ -10,7 +10,7 @@
 //! ```
 //!
 //! All of it is removed at the end, except `progress`. If the process that reads the folder ended first, nobody wants
-//! the recording: then the folder is removed as well.
+//! the recording: then the folder is also removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};

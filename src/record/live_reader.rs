@@ -104,7 +104,7 @@ impl LiveReader {
     }
 
     /// Keeps as many pages from now on as can be loaded within `limit`; the last load took `took`.
-    pub fn keep_what_loads_within(&mut self, limit: Duration, took: Duration) {
+    pub(crate) fn keep_what_loads_within(&mut self, limit: Duration, took: Duration) {
         let bytes = if took > limit {
             self.most_bytes / 4 * 3
         } else if self.is_cut && took < limit / 2 {

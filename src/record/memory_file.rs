@@ -181,7 +181,7 @@ fn header_page(headers: &[u8]) -> Option<HeaderPage> {
     HeaderPage::parse(text.get(..u64::from_ne_bytes(*size) as usize)?)
 }
 
-/// Returns the formats in the body of the section with the formats of all systems, by event id.
+/// Returns the event formats in `body`, the section with the formats of all systems, by event id.
 fn formats_in(body: &[u8]) -> BTreeMap<u16, FormatText> {
     let mut found = BTreeMap::new();
     // This program wrote the bytes itself: bytes that do not match end the list.

@@ -38,12 +38,13 @@ mod trigger;
 mod trouble;
 mod watch;
 
-pub use clean_up::clean_up;
+pub(crate) use clean_up::clean_up;
 pub use desk::{Ending, Flight, Plan, Recorded, Situation, Watchword};
 pub use live::{Live, Report, last_report};
 pub use live_reader::LiveReader;
 pub use output::Target;
-pub use probe_group::with_group;
+pub(crate) use probe_group::with_group;
 pub use recorder::record;
-pub use session::{Authority, Rights, drop_rights, program_path};
+pub(crate) use session::program_path;
+pub use session::{Authority, Rights};
 pub use trouble::RecordError;

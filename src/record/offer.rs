@@ -18,7 +18,7 @@ pub struct Offer {
 ///
 /// # Errors
 /// If this process may not record; the error contains the line that grants it.
-pub fn offer() -> Result<Offer, Trouble> {
+pub(crate) fn offer() -> Result<Offer, Trouble> {
     let top = Folder::find()?;
     top.may_be_used()?;
     let events = catalog::events(&top).into_iter();
@@ -31,7 +31,7 @@ pub fn offer() -> Result<Offer, Trouble> {
 /// Returns why the kernel would refuse events with a filter; `None` if nothing is wrong. Without the right to read
 /// tracefs only the grammar of the filter is checked.
 #[must_use]
-pub fn fault_of(pattern: &str, filter: &str) -> Option<String> {
+pub(crate) fn fault_of(pattern: &str, filter: &str) -> Option<String> {
     let filter = filter.trim();
     let grammar = || match filter {
         "" => None,

@@ -27,7 +27,7 @@ const SCHEDULING: &[&str] = &[
 ];
 
 /// All predefined sets.
-pub const PRESETS: &[Preset] = &[
+pub(crate) const PRESETS: &[Preset] = &[
     Preset {
         name: "sched",
         about: "who runs, who waits and who wakes whom",

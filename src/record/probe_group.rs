@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// If the definition removes a probe, or chooses a group itself.
-pub fn with_group(text: &str, group: &str, index: usize) -> Result<String, &'static str> {
+pub(crate) fn with_group(text: &str, group: &str, index: usize) -> Result<String, &'static str> {
     let (head, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let (sort, name) = match head.split_once(':') {
         Some((sort, name)) => (sort, Some(name)),

@@ -48,9 +48,9 @@ pub(crate) struct Pump<'a> {
 
 /// The two ends of the pipe through which pages are moved.
 struct Pipe {
-    /// Pages are moved out of this end.
+    /// The pipe's read end: pages leave it for the file.
     out_of: OwnedFd,
-    /// Pages are moved into this end.
+    /// The pipe's write end: pages of the kernel's buffer enter it.
     into: OwnedFd,
 }
 

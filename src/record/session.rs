@@ -81,7 +81,7 @@ pub(crate) fn tracer_path() -> PathBuf {
 
 /// Returns the path of `threadline`, which the window starts to record.
 #[must_use]
-pub fn program_path() -> PathBuf {
+pub(crate) fn program_path() -> PathBuf {
     installed_path("threadline")
 }
 
@@ -401,9 +401,9 @@ impl Started {
             (Authority::Polkit, Some(126)) => {
                 RecordError::NotGranted("the question for the password was closed")
             }
-            (Authority::Polkit, Some(127)) => RecordError::NotGranted(
-                "it knows no user who may do that, or no program that asks for a password is running",
-            ),
+            (Authority::Polkit, Some(127)) => {
+                RecordError::NotGranted("no user has this right, or no password dialog is running")
+            }
             _ => RecordError::TracerGone,
         }
     }
@@ -441,7 +441,7 @@ fn words_of<'a>(message: &'a Message, first: &str) -> &'a str {
 ///
 /// # Errors
 /// Those of setresuid(2) and similar calls.
-pub fn drop_rights() -> std::io::Result<()> {
+pub(crate) fn drop_rights() -> std::io::Result<()> {
     use rustix::process::{Gid, Uid, geteuid};
     use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
     let number = |name| -> Option<u32> { std::env::var(name).ok()?.parse().ok() };

@@ -7,8 +7,8 @@ use super::lives::{LIFETIME, arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
+use crate::base::Timestamp;
 use crate::base::strings::exact_text;
-use crate::base::{Job, Timestamp};
 use crate::query::Item;
 use crate::query::build_chain::{Because, ChainRow, SharedRow, critical_chain};
 use crate::query::call_totals::{CallTotal, call_totals};
@@ -305,9 +305,7 @@ pub(crate) const SYSCALLS: TableDef = TableDef {
 fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let loaded = scope.loaded;
     let is_chosen = |track, slice| scope.has_slice(track, slice);
-    // A job is required, but this work cannot be cancelled.
-    let job = Job::default();
-    let totals = call_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    let totals = call_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, scope.job);
     let totals = totals.unwrap_or_default();
     let all_ns: i128 = totals.iter().map(|total| total.time_ns).sum();
     Box::new(RowsOfIds::new(

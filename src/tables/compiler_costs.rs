@@ -3,7 +3,6 @@
 use super::columns::NAME;
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
-use crate::base::Job;
 use crate::query::Item;
 use crate::query::compiler_costs::{CompilerCost, compiler_costs};
 use crate::query::compiler_totals::{CompilerTotal, compiler_totals};
@@ -16,7 +15,7 @@ pub(crate) const COMPILER_COSTS: TableDef = TableDef {
     columns: &[
         ColumnDef::text("kind", "Kind", "Header, template or pass."),
         NAME,
-        ColumnDef::count("count", "Count", "How often it was worked on."),
+        ColumnDef::count("count", "Count", "The number of slices with this name."),
         ColumnDef::count(
             "compilations",
             "Compilations",
@@ -64,9 +63,7 @@ fn totals_of(scope: &Scope<'_>) -> Vec<CompilerTotal> {
         let time = loaded.trace.events.time(event);
         scope.chosen.span.contains(time) && scope.chosen.has_point(track, event)
     };
-    // A job is required, but this work cannot be cancelled.
-    let job = Job::default();
-    let totals = compiler_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    let totals = compiler_totals(&loaded.trace, loaded.reader.as_ref(), is_chosen, scope.job);
     totals.unwrap_or_default()
 }
 
@@ -87,9 +84,7 @@ pub(crate) fn total_rows(totals: Vec<CompilerTotal>) -> impl RowSource {
 fn costs_of(scope: &Scope<'_>) -> Vec<CompilerCost> {
     let loaded = scope.loaded;
     let is_chosen = |track, slice| scope.has_slice(track, slice);
-    // A job is required, but this work cannot be cancelled.
-    let job = Job::default();
-    let costs = compiler_costs(&loaded.trace, loaded.reader.as_ref(), is_chosen, &job);
+    let costs = compiler_costs(&loaded.trace, loaded.reader.as_ref(), is_chosen, scope.job);
     costs.unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use super::columns::ColumnDef;
 use super::rows::RowSource;
-use crate::base::Timestamp;
+use crate::base::{Job, Timestamp};
 use crate::load::LoadedTrace;
 use crate::query::selection::Chosen;
 use crate::trace::TrackId;
@@ -90,7 +90,7 @@ impl TableDef {
     }
 
     /// Returns the columns in data sets, each with its index in the rows and under its name in data sets.
-    pub fn stored_columns(&self) -> impl Iterator<Item = (usize, ColumnDef<'static>)> {
+    pub(crate) fn stored_columns(&self) -> impl Iterator<Item = (usize, ColumnDef<'static>)> {
         let of = self.stored.map_or(&[][..], |stored| stored.columns);
         let more = self.stored.map_or(&[][..], |stored| stored.more);
         of.iter().filter_map(move |stored| {
@@ -111,7 +111,7 @@ impl TableDef {
     }
 }
 
-/// The trace and selection from which rows are made, and their audience.
+/// The trace and selection from which rows are made, and their audience. Rows are incomplete once `job` is cancelled.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'a> {
     /// The trace.
@@ -120,6 +120,8 @@ pub struct Scope<'a> {
     pub chosen: &'a Chosen<'a>,
     /// The kind of reader: it decides the order of some tables.
     pub audience: Audience,
+    /// The job that makes the rows.
+    pub job: &'a Job,
 }
 
 impl Scope<'_> {

@@ -11,7 +11,6 @@ use super::lives::{process_cells, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::assemble::file_history::{FileHistory, FileId};
-use crate::base::Job;
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
 use crate::query::Item;
@@ -180,8 +179,7 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
 
 fn file_list(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
-    // A job is required, but this work cannot be cancelled.
-    let list = FileList::new(trace, &Job::default()).unwrap_or_default();
+    let list = FileList::new(trace, scope.job).unwrap_or_default();
     let summaries = (0..).map(FileId).zip(list.summaries.iter().copied());
     let summaries = summaries.map(|(file, summary)| ListedFile { file, summary });
     let mut files: Vec<ListedFile> = summaries

@@ -9,7 +9,6 @@ use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
 use crate::query::area::{Group, GroupBy};
-use crate::query::item::{cpu_number, title};
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
 
@@ -188,7 +187,13 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
     title: "Counter sums",
     about: "The mean, least and greatest value of each counter.",
     columns: &[
-        ColumnDef::text("track", "Counter", "The counter's name."),
+        ColumnDef::text("track", "Counter", "The counter's name.").kept(),
+        ColumnDef::text(
+            "of",
+            "Of",
+            "The thread, process or CPU that it belongs to; empty if it is the whole machine's.",
+        )
+        .kept(),
         ColumnDef::count("count", "Samples", "How many samples there are."),
         ColumnDef::number(
             "mean",
@@ -211,25 +216,18 @@ pub(crate) const COUNTER_SUMS: TableDef = TableDef {
     rows: Rows::Answer("stats FILE --of counters"),
 };
 
-/// For panes only: cells after those of [`COUNTER_SUMS`].
-pub(crate) const COUNTER_EXTRAS: [ColumnDef<'static>; 3] = [
-    ColumnDef::text("name", "Counter", "What is counted"),
-    ColumnDef::text("of", "Of", "What it belongs to"),
-    ColumnDef::number("change", "Change", Unit::None, "Last minus first"),
-];
+/// For panes only: the cell after those of [`COUNTER_SUMS`].
+pub(crate) const COUNTER_CHANGE: ColumnDef<'static> =
+    ColumnDef::number("change", "Change", Unit::None, "Last minus first");
 
-/// Returns rows of [`COUNTER_SUMS`], followed by cells of [`COUNTER_EXTRAS`]; the item of each is the counter's first
+/// Returns rows of [`COUNTER_SUMS`], followed by the cell of [`COUNTER_CHANGE`]; the item of each is the counter's first
 /// sample.
 pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<MadeRow> {
     let row = |counter: &CounterSummary| {
-        let item = Item::Sample(counter.track, 0);
-        let name = match cpu_number(trace, item) {
-            Some(cpu) => format!("{} · CPU {cpu}", title(trace, item)),
-            None => title(trace, item),
-        };
         let track = trace.counters.tracks.get(counter.track.0 as usize);
         MadeRow::new([
-            name.into(),
+            name_of_counter(trace, counter.track).into(),
+            owner_of_counter(trace, counter.track).into(),
             counter.count.into(),
             counter.mean.into(),
             counter.min.into(),
@@ -237,8 +235,6 @@ pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<Ma
             counter.first.into(),
             counter.last.into(),
             counter.sample_mean.into(),
-            name_of_counter(trace, counter.track).into(),
-            owner_of_counter(trace, counter.track).into(),
             (counter.last - counter.first).into(),
         ])
         .about(track.map(|track| Item::Sample(counter.track, track.samples.start)))
@@ -252,7 +248,7 @@ pub(crate) fn name_of_counter(trace: &Trace, id: CounterTrackId) -> String {
     track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
 }
 
-/// Returns the name of the owner of a counter; empty for the whole machine.
+/// Returns the name and number of the owner of a counter; empty for the whole machine.
 pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
     let track = trace.counters.tracks.get(id.0 as usize);
     match track.map(|track| track.scope) {
@@ -263,11 +259,8 @@ pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
                 .map_or(cpu.0, |cpu| cpu.number);
             format!("CPU {number}")
         }
-        Some(CounterScope::Thread(thread)) => trace.thread_name(thread).into_owned(),
-        Some(CounterScope::Process(process)) => {
-            let process = trace.processes.get(process.0 as usize);
-            process.map_or_else(String::new, |process| trace.text(process.name).into_owned())
-        }
-        _ => String::new(),
+        Some(CounterScope::Thread(thread)) => trace.thread_title(thread),
+        Some(CounterScope::Process(process)) => trace.process_title(process),
+        Some(CounterScope::Global) | None => String::new(),
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct Owner {
 }
 
 impl Owner {
-    pub fn of(trace: &Trace, id: impl Into<Option<ThreadId>>) -> Owner {
+    pub(crate) fn of(trace: &Trace, id: impl Into<Option<ThreadId>>) -> Owner {
         let Some(id) = id.into() else {
             return Owner {
                 pid: Cell::None,
@@ -79,7 +79,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    pub fn new(trace: &Trace) -> Owners {
+    pub(crate) fn new(trace: &Trace) -> Owners {
         let mut owners = Owners {
             pids: Vec::new(),
             tids: Vec::new(),
@@ -107,12 +107,12 @@ impl Owners {
     }
 
     /// Returns the row of the thread with this index.
-    pub fn utid(&self, index: usize) -> Option<i64> {
+    pub(crate) fn utid(&self, index: usize) -> Option<i64> {
         (index + 1 < self.tids.len()).then_some(index as i64)
     }
 
     /// Returns the index of the entry for a thread, or for rows without a thread.
-    pub fn index(&self, id: impl Into<Option<ThreadId>>) -> usize {
+    pub(crate) fn index(&self, id: impl Into<Option<ThreadId>>) -> usize {
         let nobody = self.tids.len() - 1;
         id.into().map_or(nobody, |id| nobody.min(id.0 as usize))
     }

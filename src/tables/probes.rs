@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::columns::{THREAD_IN_FULL, TS};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, TableDef};
-use crate::base::Job;
 use crate::event::FieldRole;
 use crate::event::kernel::ProbeGroup;
 use crate::load::LoadedTrace;
@@ -43,9 +42,7 @@ pub(crate) const PROBES: TableDef = TableDef {
     rows: Rows::Trace(|scope| {
         let loaded = scope.loaded;
         let set = loaded.probes.as_ref().map(|it| it.set.as_ref());
-        // A job is required, but this work cannot be cancelled.
-        let job = Job::default();
-        let all = table(&loaded.trace, Some(loaded.reader.as_ref()), set, &job);
+        let all = table(&loaded.trace, Some(loaded.reader.as_ref()), set, scope.job);
         let all = all.unwrap_or_default();
         Box::new(probe_rows(Arc::new(all)))
     }),

@@ -111,7 +111,7 @@ pub(crate) struct RowsOfIds<I, K> {
 
 impl<I, K> RowsOfIds<I, K> {
     /// Returns rows without items and without depth.
-    pub fn new(ids: Vec<I>, known: K, cells: CellsOf<I, K>) -> RowsOfIds<I, K> {
+    pub(crate) fn new(ids: Vec<I>, known: K, cells: CellsOf<I, K>) -> RowsOfIds<I, K> {
         RowsOfIds {
             ids,
             known,
@@ -128,7 +128,7 @@ impl<I, K> RowsOfIds<I, K> {
     }
 
     /// Returns the rows as a tree; `key` returns the key of a row ([`RowSource::key`]).
-    pub fn nested(self, depth: fn(&I) -> u32, key: fn(&I) -> u32) -> RowsOfIds<I, K> {
+    pub(crate) fn nested(self, depth: fn(&I) -> u32, key: fn(&I) -> u32) -> RowsOfIds<I, K> {
         RowsOfIds {
             depth,
             key: Some(key),
@@ -249,7 +249,7 @@ pub(crate) struct MadeRow {
 
 impl MadeRow {
     /// Returns a row without an item.
-    pub fn new<'a>(cells: impl IntoIterator<Item = Cell<'a>>) -> MadeRow {
+    pub(crate) fn new<'a>(cells: impl IntoIterator<Item = Cell<'a>>) -> MadeRow {
         MadeRow {
             cells: cells.into_iter().map(Cell::into_owned).collect(),
             item: None,

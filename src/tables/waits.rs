@@ -67,7 +67,7 @@ fn hop_cells<'a>(
         hop.span.start.into(),
         hop.span.duration().0.into(),
         Cell::Float((hop.share * 10_000.0).round() / 10_000.0),
-        hop.what().into(),
+        hop.what(trace).into(),
         who.into(),
         trace.thread(hop.thread).tid.into(),
         cpu.map(|cpu| cpu.number).into(),

@@ -20,7 +20,7 @@ use crate::event::SliceKind;
 
 /// Those slices, sorted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Beside(Vec<Partly>);
+pub(crate) struct Beside(Vec<Partly>);
 
 /// A slice, and the span in which it alone covers the slice around it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -205,7 +205,7 @@ pub struct ThreadMap {
     dense: Vec<u32>,
     /// Thread ids of keys from [`DENSE_LIMIT`] on.
     sparse: FxHashMap<u32, u32>,
-    /// For reused keys: (valid from, id), sorted by time; the first id is valid before its time as well.
+    /// For reused keys: (valid from, id), sorted by time; the first id is also valid before its time.
     many: FxHashMap<u32, Vec<(Timestamp, ThreadId)>>,
 }
 

@@ -357,13 +357,13 @@ impl<'a> EventCursor<'a> {
 
     /// Returns the part of an event. Panics if there is no such event.
     #[must_use]
-    pub fn part(&self, id: EventId) -> u32 {
+    pub(crate) fn part(&self, id: EventId) -> u32 {
         self.segment_of(id).part
     }
 
     /// Returns the place of an event in its lane. Panics if there is no such event.
     #[must_use]
-    pub fn place(&self, id: EventId) -> u64 {
+    pub(crate) fn place(&self, id: EventId) -> u64 {
         let segment = self.segment_of(id);
         segment.columns.place(id.0 - segment.first)
     }
@@ -371,7 +371,7 @@ impl<'a> EventCursor<'a> {
     /// Returns the time of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn time(&self, id: EventId) -> Timestamp {
+    pub(crate) fn time(&self, id: EventId) -> Timestamp {
         let near = self.near.get();
         match near.times.get(id.0.wrapping_sub(near.first) as usize) {
             Some(&after) => Timestamp(near.base_time.wrapping_add(i64::from(after))),
@@ -409,7 +409,7 @@ impl<'a> EventCursor<'a> {
     /// Returns the kind of an event. Panics if there is no such event.
     #[inline]
     #[must_use]
-    pub fn kind(&self, id: EventId) -> KindId {
+    pub(crate) fn kind(&self, id: EventId) -> KindId {
         let near = self.near.get();
         match near.kinds.get(id.0.wrapping_sub(near.first) as usize) {
             Some(kind) => kind,
@@ -422,20 +422,20 @@ impl<'a> EventCursor<'a> {
 
     /// Returns an event. Panics if there is no such event.
     #[must_use]
-    pub fn get(&self, id: EventId) -> Event {
+    pub(crate) fn get(&self, id: EventId) -> Event {
         let Located { segment, index } = self.locate(id);
         segment.event(index)
     }
 
     /// Returns the lane of an event. Panics if there is no such event.
     #[must_use]
-    pub fn lane(&self, id: EventId) -> u32 {
+    pub(crate) fn lane(&self, id: EventId) -> u32 {
         self.segment_of(id).lane
     }
 
     /// Returns the thread of an event. Panics if there is no such event.
     #[must_use]
-    pub fn thread(&self, id: EventId) -> Option<ThreadId> {
+    pub(crate) fn thread(&self, id: EventId) -> Option<ThreadId> {
         let Located { segment, index } = self.locate(id);
         self.events.thread_in(segment, index)
     }

@@ -78,7 +78,7 @@ impl Access {
 
     /// Returns the access in one or two words.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match (self.reads, self.writes) {
             (true, true) => "read, write",
             (true, false) => "read",

@@ -204,6 +204,16 @@ impl Trace {
         }
     }
 
+    /// Returns a process's name and number; `pid N` if it has no name.
+    #[must_use]
+    pub(crate) fn process_title(&self, id: ProcessId) -> String {
+        match self.processes.get(id.0 as usize) {
+            None => String::new(),
+            Some(process) if process.name == StringId::EMPTY => format!("pid {}", process.pid),
+            Some(process) => format!("{} ({})", self.text(process.name), process.pid),
+        }
+    }
+
     /// Returns the track of this kind, if there is one (the first of several asynchronous tracks).
     #[must_use]
     pub fn track_of(&self, kind: TrackKind) -> Option<TrackId> {

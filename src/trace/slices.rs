@@ -185,7 +185,7 @@ impl Slices {
     /// Panics if there is no such row.
     #[inline]
     #[must_use]
-    pub fn open_end(&self, row: usize) -> Maybe<i64> {
+    pub(crate) fn open_end(&self, row: usize) -> Maybe<i64> {
         match contains(&self.lasting, row) {
             true => Maybe::NONE,
             false => self.end(row),

@@ -13,13 +13,13 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// Returns an empty list of bytes; numbers will be written in this byte order.
     #[must_use]
-    pub fn new(endian: Endian) -> Bytes {
+    pub(crate) fn new(endian: Endian) -> Bytes {
         let all = Vec::new();
         Bytes { endian, all }
     }
 
     /// Appends a 2-byte number.
-    pub fn u16(&mut self, number: u16) -> &mut Bytes {
+    pub(crate) fn u16(&mut self, number: u16) -> &mut Bytes {
         self.all.extend(match self.endian {
             Endian::Little => number.to_le_bytes(),
             Endian::Big => number.to_be_bytes(),
@@ -28,7 +28,7 @@ impl Bytes {
     }
 
     /// Appends a 4-byte number.
-    pub fn u32(&mut self, number: u32) -> &mut Bytes {
+    pub(crate) fn u32(&mut self, number: u32) -> &mut Bytes {
         self.all.extend(match self.endian {
             Endian::Little => number.to_le_bytes(),
             Endian::Big => number.to_be_bytes(),
@@ -37,7 +37,7 @@ impl Bytes {
     }
 
     /// Appends an 8-byte number.
-    pub fn u64(&mut self, number: u64) -> &mut Bytes {
+    pub(crate) fn u64(&mut self, number: u64) -> &mut Bytes {
         self.all.extend(match self.endian {
             Endian::Little => number.to_le_bytes(),
             Endian::Big => number.to_be_bytes(),
@@ -46,13 +46,13 @@ impl Bytes {
     }
 
     /// Appends bytes as they are.
-    pub fn raw(&mut self, bytes: &[u8]) -> &mut Bytes {
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> &mut Bytes {
         self.all.extend_from_slice(bytes);
         self
     }
 
     /// Appends a text and a NUL.
-    pub fn text(&mut self, text: &[u8]) -> &mut Bytes {
+    pub(crate) fn text(&mut self, text: &[u8]) -> &mut Bytes {
         self.raw(text).raw(&[0])
     }
 }

@@ -112,7 +112,7 @@ fn push_head(out: &mut Bytes, id: u16, packing: Packing, description: u32, size:
 
 /// Returns the header of a section whose body has `size` bytes.
 #[must_use]
-pub fn section_head(
+pub(crate) fn section_head(
     endian: Endian,
     id: u16,
     packing: Packing,
@@ -160,20 +160,13 @@ impl OptionList {
         self.out.u16(id).u32(data.len() as u32).raw(data);
     }
 
-    /// Adds an option that is a text.
-    pub fn push_text(&mut self, id: u16, text: &str) {
-        let mut data = text.as_bytes().to_vec();
-        data.push(0);
-        self.push(id, &data);
-    }
-
     /// Adds an option that is a number of 8 bytes, such as the file offset of a section.
-    pub fn push_u64(&mut self, id: u16, number: u64) {
+    pub(crate) fn push_u64(&mut self, id: u16, number: u64) {
         self.out.u16(id).u32(8).u64(number);
     }
 
     /// Adds a buffer.
-    pub fn push_buffer(&mut self, endian: Endian, buffer: &BufferPlace) {
+    pub(crate) fn push_buffer(&mut self, endian: Endian, buffer: &BufferPlace) {
         let mut data = Bytes::new(endian);
         data.u64(buffer.section);
         data.text(buffer.name.as_bytes());

@@ -25,7 +25,7 @@ pub(crate) fn instance_name(id: u32) -> String {
 
 /// Returns the name of the group of a recording's probes.
 #[must_use]
-pub fn group_name(id: u32) -> String {
+pub(crate) fn group_name(id: u32) -> String {
     format!("{GROUP}{id}")
 }
 

@@ -19,7 +19,7 @@ pub struct Order {
     pub has_stacks: Stacks,
     /// Only events of these threads are recorded; empty: events of all threads.
     pub pids: Vec<u32>,
-    /// Whether threads that these threads start are recorded as well.
+    /// Whether threads that these threads start are also recorded.
     pub children: Children,
     /// The clock; `None`: the kernel's default.
     pub clock: Option<String>,
@@ -115,7 +115,7 @@ impl Order {
     ///
     /// # Errors
     /// With the first argument that is unknown.
-    pub fn from_arguments(
+    pub(crate) fn from_arguments(
         arguments: impl IntoIterator<Item = String>,
     ) -> Result<Order, UnknownArgument> {
         let mut order = Order::default();

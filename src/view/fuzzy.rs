@@ -57,7 +57,7 @@ pub(crate) enum Nearness {
 
 /// Returns the rank of a name; `text` (the name and what follows it) is searched. `None` if it does not match.
 #[must_use]
-pub fn rank(typed: &str, name: &str, text: &str) -> Option<Rank> {
+pub(crate) fn rank(typed: &str, name: &str, text: &str) -> Option<Rank> {
     let score = score(typed, text)?;
     let (typed, name) = (typed.trim().to_lowercase(), name.to_lowercase());
     let nearness = match name.strip_prefix(&typed) {

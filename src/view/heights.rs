@@ -158,9 +158,9 @@ impl Reach {
 /// The space for rows, in points.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// The height that the window has for them.
+    /// The height that the window has for rows.
     pub(super) height: f32,
-    /// The height of all of them at [`Density::DENSEST`].
+    /// The height of all rows at [`Density::DENSEST`].
     pub(super) least: f32,
 }
 

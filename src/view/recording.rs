@@ -23,7 +23,7 @@ pub struct RecordSettings {
     pub has_stacks: bool,
     /// Numbers of threads, separated by blanks or commas; empty: all threads.
     pub threads: String,
-    /// Whether threads that these threads start are recorded as well.
+    /// Whether threads that these threads start are also recorded.
     pub has_children: bool,
     /// Size of the kernel's buffer for each CPU, such as `16M`; empty: the default.
     pub buffer: String,
@@ -62,13 +62,13 @@ impl RecordSettings {
     }
 
     /// Returns the definitions of probes, without empty lines.
-    pub fn probe_lines(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn probe_lines(&self) -> impl Iterator<Item = &str> {
         let lines = self.probes.lines().map(str::trim);
         lines.filter(|line| !line.is_empty())
     }
 
     /// Returns the numbers of threads, as typed.
-    pub fn thread_words(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn thread_words(&self) -> impl Iterator<Item = &str> {
         let words = self.threads.split([' ', ',']);
         words.filter(|word| !word.is_empty())
     }

@@ -16,7 +16,7 @@ pub(crate) struct Scale {
 impl Scale {
     /// Maps `span` to `width_points`. An empty span or width counts as one nanosecond or point.
     #[must_use]
-    pub fn new(span: TimeSpan, width_points: f32) -> Scale {
+    pub(crate) fn new(span: TimeSpan, width_points: f32) -> Scale {
         let span = TimeSpan::new(span.start, span.end.max(span.start + Nanos(1)));
         let width_points = f64::from(width_points.max(1.0));
         let nanos = span.duration().0 as f64;

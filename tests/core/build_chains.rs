@@ -123,3 +123,35 @@ fn a_runner_of_one_job_at_a_time_waits_for_its_slot() {
     let waited: i64 = waited.map(|(_, _, own)| *own).sum();
     assert_eq!(waited + ran[0].2, 30 + 13 + 14 + 10, "{found:?}");
 }
+
+/// Both jobs end before make can start another: nothing shows that the next needs them. Where make waits long with a free
+/// slot before it starts the next, that one needed the last to end.
+#[test]
+fn slots_that_become_free_at_once_make_no_job_needed() {
+    let lines = |second: &str| {
+        format!(
+            "10 1700000000.000000 execve(\"/usr/bin/make\", [\"make\", \"-j2\"], 0x7f /* 1 vars */) = 0
+10 1700000000.001000 vfork() = 11
+11 1700000000.001060 execve(\"/bin/job11\", [\"job11\"], 0x7f /* 1 vars */) = 0
+10 1700000000.001100 vfork() = 12
+12 1700000000.001160 execve(\"/bin/job12\", [\"job12\"], 0x7f /* 1 vars */) = 0
+11 1700000000.101000 +++ exited with 0 +++
+12 1700000000.{second}100 +++ exited with 0 +++
+10 1700000000.{second}200 vfork() = 13
+13 1700000000.{second}260 execve(\"/bin/job13\", [\"job13\"], 0x7f /* 1 vars */) = 0
+10 1700000000.{second}400 vfork() = 14
+14 1700000000.{second}460 execve(\"/bin/job14\", [\"job14\"], 0x7f /* 1 vars */) = 0
+13 1700000000.701000 +++ exited with 0 +++
+14 1700000000.701500 +++ exited with 0 +++
+10 1700000000.702000 +++ exited with 0 +++
+"
+        )
+    };
+    let ran = |text: &str| {
+        let found = chain(text).into_iter();
+        let jobs = found.filter(|(name, why, _)| name.starts_with("job") && why == "started by");
+        jobs.map(|(name, ..)| name).collect::<Vec<_>>()
+    };
+    assert_eq!(ran(&lines("101")), ["job14"]);
+    assert_eq!(ran(&lines("301")), ["job12", "job14"]);
+}

@@ -177,8 +177,7 @@ fn a_mean_of_samples_counts_each_once() {
     assert!(!sums.is_empty());
     for row in &sums {
         let is_own = |sample: &&serde_json::Value| {
-            let track = sample["track"].as_str().unwrap();
-            row["track"] == format!("{track} · CPU {}", sample["cpu"])
+            row["track"] == sample["track"] && row["of"] == format!("CPU {}", sample["cpu"])
         };
         let own = samples.iter().filter(is_own);
         let values: Vec<f64> = own
@@ -423,7 +422,10 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
         &ftrace,
     ]);
     let told: Vec<&str> = hops.iter().filter_map(|hop| hop["what"].as_str()).collect();
-    assert_eq!(told, ["sleeps", "interrupt", "softirq", "waits for a CPU"]);
+    assert_eq!(
+        told,
+        ["uninterruptible", "interrupt", "softirq", "waits for a CPU"]
+    );
     let shares: f64 = hops.iter().filter_map(|hop| hop["share"].as_f64()).sum();
     assert!((shares - 1.0).abs() < 0.001);
 

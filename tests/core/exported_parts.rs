@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::corpus::corpus;
+use crate::files::Files;
 use crate::program::{Row, number, rows, stdout};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -376,4 +377,60 @@ fn what_belongs_to_a_cpu_comes_back_to_it() {
         &format!("{root}/sample-traces/sched-irq-syscalls.dat"),
     ]);
     assert!(all.iter().any(|row| row["track"].starts_with("CPU ")));
+}
+
+#[test]
+fn runs_stay_with_their_thread_beside_files_that_use_its_number() {
+    let switches = "# tracer: nop\n#\n\
+#           TASK-PID     TGID     CPU#  |||||  TIMESTAMP  FUNCTION\n\
+          <idle>-0     (-------) [000] d..2.     1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 \
+prev_state=R ==> next_comm=worker next_pid=100 next_prio=120\n\
+          worker-100   (     10) [000] d..2.     1.000300: sched_switch: prev_comm=worker prev_pid=100 prev_prio=120 \
+prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120\n";
+    let slices = r#"[{"ph":"X","ts":1.5,"dur":1,"pid":10,"tid":100,"name":"J"},
+{"ph":"X","ts":1.5,"dur":1,"pid":20,"tid":100,"name":"K"}]"#;
+    let files = Files::new(&[("runs.ftrace", switches), ("slices.json", slices)]);
+    for out in ["again.fxt", "again.json"] {
+        let _written = files.text(&["export", "runs.ftrace", "slices.json", "-o", out]);
+        let runs = files.table_of(&["table", "runs", out]);
+        let of_threads: Vec<&Value> = runs.iter().map(|run| &run["thread"]).collect();
+        assert_eq!(of_threads, ["worker"], "{out}");
+    }
+}
+
+/// Slices that cross each other and reach over the end of a range, or over its start.
+#[test]
+fn crossing_slices_of_a_part_are_not_inside_each_other() {
+    let slice = |name: &str, from: u32, until: u32| {
+        let duration = until - from;
+        format!(r#"{{"ph":"X","pid":1,"tid":1,"name":"{name}","ts":{from},"dur":{duration}}}"#)
+    };
+    let others = [slice("early", 0, 1), slice("late", 90, 91)];
+    for (a, b, range) in [
+        ([10, 30], [15, 35], ["@5000", "@20000"]),
+        ([10, 20], [15, 35], ["@5000", "@20000"]),
+        ([2, 15], [4, 25], ["@5000", "@40000"]),
+        ([2, 30], [4, 35], ["@5000", "@20000"]),
+    ] {
+        let both = [slice("A", a[0], a[1]), slice("B", b[0], b[1])];
+        for around in [None, Some(slice("around", 1, 80))] {
+            let all = others.iter().chain(&around).chain(&both);
+            let all: Vec<&str> = all.map(String::as_str).collect();
+            let files = Files::new(&[("c.json", &format!("[{}]", all.join(",")))]);
+            for out in ["again.fxt", "again.json"] {
+                let range = ["--from", range[0], "--until", range[1]];
+                let _written = files.text(&[&["export", "c.json", "-o", out], &range[..]].concat());
+                let slices = files.table_of(&["table", "slices", out]);
+                let depth = |name: &str| {
+                    let row = slices.iter().find(|row| row["name"] == name);
+                    row.map(|row| row["depth"].clone())
+                };
+                assert_eq!(
+                    depth("A"),
+                    depth("B"),
+                    "{out} {a:?} {b:?} {range:?} {slices:?}"
+                );
+            }
+        }
+    }
 }

@@ -154,7 +154,7 @@ fn polkit_gives_rights_to_the_small_program_alone() {
     fs::remove_file(desk.out()).unwrap();
     for (script, expected) in [
         ("exit 126", "the question for the password was closed"),
-        ("exit 127", "no program that asks for a password is running"),
+        ("exit 127", "no password dialog is running"),
     ] {
         let output = run(script);
         let told = words(&output);

@@ -1,6 +1,7 @@
 //! Nothing is claimed of threads that was not seen: waits, states over lost events, events at one time, lost events,
 //! and who woke whom. Through tables, verbs and exports, on small recordings.
 
+use crate::files::Files;
 use crate::program::{Row, case, number, rows, stdout};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -1617,4 +1618,43 @@ fn a_thread_that_takes_its_leaders_number_runs_under_it() {
         let zombies: Vec<&str> = zombies.map(|(_, dur, _)| dur.as_str()).collect();
         assert_eq!(zombies, ["10000"], "{file}: {states:?}");
     }
+}
+
+/// Who had the CPU during a wait is who had it longest in total, not in one piece.
+#[test]
+fn the_rival_of_a_wait_had_most_of_its_time() {
+    let runs = [
+        (1_000_000, "swapper/0", 0, "R", "hog", 10),
+        (1_004_000, "hog", 10, "R", "once", 20),
+        (1_008_000, "once", 20, "R", "hog", 10),
+        (1_011_000, "hog", 10, "R", "tiny", 40),
+        (1_011_010, "tiny", 40, "S", "hog", 10),
+        (1_014_000, "hog", 10, "R", "late", 30),
+        (1_015_000, "late", 30, "S", "hog", 10),
+    ];
+    let mut text =
+        "# tracer: nop\n#\n#           TASK-PID     CPU#  |||||  TIMESTAMP  FUNCTION\n".to_owned();
+    for (at, (us, from, pid, state, to, next)) in runs.into_iter().enumerate() {
+        let from_task = if pid == 0 { "<idle>" } else { from };
+        text += &format!(
+            "{from_task:>16}-{pid:<5}   [000] d..2. {}.{:06}: sched_switch: prev_comm={from} prev_pid={pid} prev_prio=120 \
+             prev_state={state} ==> next_comm={to} next_pid={next} next_prio=120\n",
+            us / 1_000_000,
+            us % 1_000_000
+        );
+        if at == 0 {
+            text += "             hog-10      [000] d..2. 1.001000: sched_waking: comm=late pid=30 prio=120 target_cpu=000\n";
+        }
+    }
+    let files = Files::new(&[("rival.ftrace", &text)]);
+    let hops = files.table_of(&[
+        "chain",
+        "--thread",
+        "30",
+        "--at",
+        "@1002000000",
+        "rival.ftrace",
+    ]);
+    let rivals = hops.iter().filter_map(|hop| hop["rival"].as_str());
+    assert_eq!(rivals.collect::<Vec<_>>(), ["hog (10)"], "{hops:?}");
 }

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::corpus::corpus;
-use crate::program::{run, stdout};
+use crate::program::{rows, run, stdout};
+use std::collections::BTreeMap;
 use threadline::base::{Big, ByteOrder, Endian, Little};
 use threadline::formats::tracedat::page::{Records, read_head};
 use threadline::tracedat::layout::{Layout, Lost};
@@ -109,6 +110,37 @@ fn a_range_contains_the_events_in_it_and_no_others() {
         assert_eq!(events(&out, &[]), expected, "{}", path.display());
         assert!(!expected.is_empty(), "{}", path.display());
     }
+}
+
+/// The lost events of a file whose time and CPU are known, of each CPU.
+fn lost(path: &Path, more: &[&str]) -> BTreeMap<String, u64> {
+    let gaps = rows(&[&["table", "gaps", text(path)], more].concat());
+    let mut lost = BTreeMap::new();
+    for gap in gaps.iter().filter(|gap| gap["lost"] != "\\N") {
+        *lost.entry(gap["cpu"].clone()).or_default() += gap["lost"].parse::<u64>().unwrap();
+    }
+    lost
+}
+
+#[test]
+fn a_range_states_the_losses_in_it() {
+    let mut compared = 0;
+    for path in recordings()
+        .iter()
+        .filter(|path| !lost(path, &[]).is_empty())
+    {
+        let (from, until) = middle(path);
+        for range in [["--from", &from], ["--until", &until]] {
+            // CPUs without events in the range are no CPUs of the export.
+            let (_folder, out) = exported(path, &range);
+            let mut expected = lost(path, &range);
+            let cpus = rows(&["table", "events", text(&out)]);
+            expected.retain(|cpu, _| cpus.iter().any(|event| event["cpu"] == *cpu));
+            assert_eq!(lost(&out, &[]), expected, "{} {range:?}", path.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 3, "{compared}");
 }
 
 #[test]

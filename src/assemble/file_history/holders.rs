@@ -173,7 +173,7 @@ pub(super) struct Holders {
 
 impl Holders {
     /// Returns empty tables; the counts of processes and of rows about files decide the limit of copies.
-    pub fn new(process_count: usize, row_count: usize) -> Holders {
+    pub(super) fn new(process_count: usize, row_count: usize) -> Holders {
         Holders {
             tables: vec![Table::default(); process_count],
             copies: 0,
@@ -182,7 +182,13 @@ impl Holders {
     }
 
     /// Adds the descriptor that `process` opened in row number `index`.
-    pub fn open(&mut self, process: ProcessId, index: u32, row: &FileUse, access: Inherited) {
+    pub(super) fn open(
+        &mut self,
+        process: ProcessId,
+        index: u32,
+        row: &FileUse,
+        access: Inherited,
+    ) {
         if access == Inherited::Reads && !(0..MOST_READING).contains(&row.fd) {
             return;
         }
@@ -257,12 +263,18 @@ impl Holders {
     }
 
     /// Returns whether forks copied more descriptors than the limit.
-    pub fn is_cut(&self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
         self.copies > self.most_copies
     }
 
     /// Closes descriptor `fd`; returns the open that ended if it was the process's last descriptor for it.
-    pub fn close(&mut self, id: ProcessId, process: &Process, fd: i32, at: Moment) -> Option<Done> {
+    pub(super) fn close(
+        &mut self,
+        id: ProcessId,
+        process: &Process,
+        fd: i32,
+        at: Moment,
+    ) -> Option<Done> {
         let table = self.tables.get_mut(id.0 as usize)?;
         let held = table.of_fd.remove(fd)?;
         if is_output(fd, process, at.time) {
@@ -274,7 +286,7 @@ impl Holders {
     }
 
     /// Closes all descriptors of a process, at its end or the trace's; calls `each` with every open that ended.
-    pub fn end(
+    pub(super) fn end(
         &mut self,
         id: ProcessId,
         process: &Process,

@@ -38,7 +38,7 @@ pub(super) struct FileNames<'a> {
 
 impl<'a> FileNames<'a> {
     /// Returns an empty map; `row_count` is the number of rows about files.
-    pub fn new(strings: &'a Strings, row_count: usize) -> FileNames<'a> {
+    pub(super) fn new(strings: &'a Strings, row_count: usize) -> FileNames<'a> {
         FileNames {
             strings,
             at_path: vec![Maybe::NONE; strings.len()],
@@ -49,7 +49,7 @@ impl<'a> FileNames<'a> {
     }
 
     /// Returns the file at `path`.
-    pub fn at(&self, path: StringId) -> Option<FileId> {
+    pub(super) fn at(&self, path: StringId) -> Option<FileId> {
         let file = self.at_path.get(path.0 as usize);
         file?.get().map(FileId)
     }
@@ -72,7 +72,7 @@ impl<'a> FileNames<'a> {
     }
 
     /// Returns whether folders moved more files than the limit.
-    pub fn is_cut(&self) -> bool {
+    pub(super) fn is_cut(&self) -> bool {
         self.moved > self.most_moved
     }
 

@@ -28,7 +28,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub fn of(row: u32, process: ProcessId, op: FileOp) -> Writer {
+    pub(super) fn of(row: u32, process: ProcessId, op: FileOp) -> Writer {
         Writer {
             row,
             process,

@@ -28,7 +28,7 @@ pub(crate) struct Activity {
 const MANY_ROWS: usize = 4096;
 
 /// Returns the rows about files of all parts.
-pub fn collect(
+pub(super) fn collect(
     of_parts: &PerPart<FileRow>,
     recorded: &Recorded,
     people: &People,

@@ -111,7 +111,7 @@ struct Replay<'a> {
 
 impl DescriptorNames {
     /// Returns the names; adds them to `strings`.
-    pub fn new(strings: &mut Strings) -> DescriptorNames {
+    pub(crate) fn new(strings: &mut Strings) -> DescriptorNames {
         DescriptorNames {
             category: strings.intern_text("open files"),
             pipe: strings.intern_text(FlowKind::Pipe.word()),
@@ -135,7 +135,11 @@ pub(crate) struct Sessions<'a> {
 }
 
 /// Returns the slices of open files and the arrows of pipes. The first new label gets index `first_label`.
-pub fn open_files(names: DescriptorNames, first_label: usize, from: Sessions<'_>) -> OpenFiles {
+pub(crate) fn open_files(
+    names: DescriptorNames,
+    first_label: usize,
+    from: Sessions<'_>,
+) -> OpenFiles {
     let Sessions {
         files,
         people,

@@ -30,7 +30,7 @@ impl<T> Default for FdTable<T> {
 
 impl<T: Copy> FdTable<T> {
     /// Returns the value of descriptor `fd`; `None` if it is not open.
-    pub fn get(&self, fd: i32) -> Option<T> {
+    pub(crate) fn get(&self, fd: i32) -> Option<T> {
         self.of_fd.get(&fd).copied()
     }
 
@@ -74,12 +74,12 @@ impl<T: Copy> FdTable<T> {
     }
 
     /// Iterates over (descriptor, value), sorted by descriptor.
-    pub fn iter(&self) -> impl Iterator<Item = (i32, T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (i32, T)> {
         self.of_fd.iter().map(|(fd, what)| (*fd, *what))
     }
 
     /// Returns the number of descriptors.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.of_fd.len()
     }
 }
@@ -92,7 +92,7 @@ pub(crate) struct Copies {
 
 impl Copies {
     /// Returns a counter whose limit grows with the number of forks and of rows about files.
-    pub fn new(forks: usize, rows: usize) -> Copies {
+    pub(crate) fn new(forks: usize, rows: usize) -> Copies {
         Copies {
             made: 0,
             most: MOST_COPIES + MOST_COPIES_EACH * (forks + rows),
@@ -106,7 +106,7 @@ impl Copies {
     }
 
     /// Returns whether some copies were not allowed.
-    pub fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.made > self.most
     }
 }

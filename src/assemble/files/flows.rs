@@ -18,7 +18,7 @@ pub(crate) struct LinkNames {
 
 impl LinkNames {
     /// Returns the names; adds them to `strings`.
-    pub fn new(strings: &mut Strings) -> LinkNames {
+    pub(crate) fn new(strings: &mut Strings) -> LinkNames {
         LinkNames {
             file: strings.intern_text(FlowKind::File.word()),
             rename: strings.intern_text(FlowKind::Rename.word()),

@@ -24,7 +24,7 @@ use crate::base::{StringId, Strings, Timestamp};
 use crate::event::{FileRow, LifeRow};
 use crate::trace::{FileUse, ProcessId};
 
-pub use descriptors::open_files;
+pub(super) use descriptors::open_files;
 pub(crate) use descriptors::{DescriptorNames, OpenFiles, Sessions};
 pub(crate) use flows::{FileLinks, LinkNames, file_links};
 

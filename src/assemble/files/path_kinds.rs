@@ -20,7 +20,7 @@ pub(crate) enum Paths {
 
 impl Paths {
     /// Returns the changes that one path needs.
-    pub fn of(path: &[u8]) -> Paths {
+    pub(super) fn of(path: &[u8]) -> Paths {
         if path.starts_with(DESCRIPTORS) {
             Paths::SomeOfDescriptors
         } else if is_relative(path) {

@@ -59,7 +59,7 @@ struct Sent {
     parent: Option<ProcessId>,
     /// The parent's first action since then.
     next: Option<EventId>,
-    /// Whether the parent has a writing end as well, which it does not close with its first action: then it is no reader.
+    /// Whether the parent also has a writing end, which it does not close with its first action: then it is no reader.
     is_writer_too: bool,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Pipes {
 
 impl Pipes {
     /// Returns no pipes, of processes with numbers below `process_count`. `name` is the name of the arrows.
-    pub fn new(name: StringId, process_count: usize) -> Pipes {
+    pub(super) fn new(name: StringId, process_count: usize) -> Pipes {
         Pipes {
             name,
             arrows: Vec::new(),
@@ -98,7 +98,7 @@ impl Pipes {
     }
 
     /// Ends the arrows that waited for this action of `process`.
-    pub fn arrive(&mut self, process: ProcessId, event: EventId) {
+    pub(crate) fn arrive(&mut self, process: ProcessId, event: EventId) {
         if let Some(latest) = self.latest.get_mut(process.0 as usize) {
             *latest = Some(event);
         }
@@ -119,7 +119,7 @@ impl Pipes {
     }
 
     /// Adds a descriptor of a process.
-    pub fn take(&mut self, process: ProcessId, end: End, fd: i32) {
+    pub(super) fn take(&mut self, process: ProcessId, end: End, fd: i32) {
         self.ends.entry((process, end)).or_default().insert(fd);
         let (End::Reader(pipe) | End::Writer(pipe)) = end;
         let holders = self.holders.entry(pipe).or_default();
@@ -129,7 +129,7 @@ impl Pipes {
     }
 
     /// Removes a descriptor of a process, without the arrows that its release means.
-    pub fn lose(&mut self, process: ProcessId, end: End, fd: i32) {
+    pub(crate) fn lose(&mut self, process: ProcessId, end: End, fd: i32) {
         if let Entry::Occupied(mut fds) = self.ends.entry((process, end)) {
             fds.get_mut().remove(&fd);
             if fds.get().is_empty() {
@@ -139,7 +139,7 @@ impl Pipes {
     }
 
     /// Begins and ends the arrows that the release of a descriptor means, after it was lost.
-    pub fn release(&mut self, end: End, release: Release) {
+    pub(super) fn release(&mut self, end: End, release: Release) {
         let Release { fd, cause, .. } = release;
         match end {
             End::Writer(pipe) if cause == Cause::Exit || fd == 1 || fd == 2 => {
@@ -165,7 +165,7 @@ impl Pipes {
     }
 
     /// Gives what was sent through a pipe before to a process that has the pipe as standard input, and no writing end.
-    pub fn take_sent(&mut self, process: ProcessId, pipe: Pipe) {
+    pub(crate) fn take_sent(&mut self, process: ProcessId, pipe: Pipe) {
         let is_reader = self.has(process, End::Reader(pipe)) == Some(0)
             && self.has(process, End::Writer(pipe)).is_none();
         if !self.sent.is_empty() && is_reader {
@@ -177,7 +177,7 @@ impl Pipes {
 
     /// Returns all arrows. What was sent through pipes that are open at the end of the trace is the writers' parents', if
     /// they alone can read it.
-    pub fn into_arrows(mut self) -> Vec<Link> {
+    pub(crate) fn into_arrows(mut self) -> Vec<Link> {
         let mut rest: Vec<(Pipe, Vec<Sent>)> = self.sent.drain().collect();
         rest.sort_unstable_by_key(|(pipe, _)| *pipe);
         for (pipe, all) in rest {

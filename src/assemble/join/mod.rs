@@ -26,7 +26,7 @@ use moves::{Moves, Processes, moved_range};
 
 /// A trace that is joined with others.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub(crate) struct Member {
     /// File name, shown to the user.
     pub name: String,
     /// Its tables.
@@ -45,7 +45,7 @@ pub struct Member {
 
 /// A process of another member, to which all of a member's tracks belong.
 #[derive(Clone, Copy, Debug)]
-pub struct Home {
+pub(crate) struct Home {
     /// Index of the member that has the process.
     pub member: usize,
     /// Its id there.

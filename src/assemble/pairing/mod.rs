@@ -490,8 +490,10 @@ impl Sorter {
     }
 }
 
-/// Adds the slices that arrived whole, and sorts all by start.
+/// Adds the slices that arrived whole, and sorts all by start. Slices of begins and ends keep their order: a slice that
+/// was over before another began at the same time is not inside it.
 fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
+    let paired = drafts.len();
     drafts.reserve_exact(wholes.iter().map(|piece| piece.len()).sum());
     drafts.extend(wholes.iter().copied().flatten().map(|whole| Draft {
         start: whole.start,
@@ -502,7 +504,28 @@ fn add_wholes(drafts: &mut Vec<Draft>, wholes: &Pieces<'_, Whole>, ties: Ties) {
         finish: Maybe::NONE,
     }));
     match ties {
-        Ties::Longest => drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end))),
         Ties::First => drafts.sort_by_key(|draft| (draft.start, draft.begin)),
+        Ties::Longest if paired == 0 => {
+            drafts.sort_by_key(|draft| (draft.start, std::cmp::Reverse(draft.end), draft.begin));
+        }
+        Ties::Longest => {
+            let ends = latest_ends(drafts, paired);
+            let mut sorted: Vec<(Maybe<i64>, Draft)> =
+                ends.into_iter().zip(drafts.drain(..)).collect();
+            sorted.sort_by_key(|(end, draft)| (draft.start, std::cmp::Reverse(*end), draft.begin));
+            drafts.extend(sorted.into_iter().map(|(_, draft)| draft));
+        }
     }
+}
+
+/// Returns the end of each slice; for one of the first `paired`, which are sorted by start, the latest end of those that
+/// begin at the same time, but not before it.
+fn latest_ends(drafts: &[Draft], paired: usize) -> Vec<Maybe<i64>> {
+    let mut ends: Vec<Maybe<i64>> = drafts.iter().map(|draft| draft.end).collect();
+    for at in (1..paired).rev() {
+        if drafts[at - 1].start == drafts[at].start {
+            ends[at - 1] = ends[at - 1].max(ends[at]);
+        }
+    }
+    ends
 }

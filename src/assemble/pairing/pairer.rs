@@ -422,7 +422,7 @@ impl Pairer<'_> {
             here.depth.map(|own| (here, own == depth))
         });
         if let Some((here, is_its_depth)) = of_depth {
-            // If the same function is open further out, that is another call.
+            // A slice of the same function further out belongs to another call.
             let (draft, is_own) = (here.draft, is_its_depth && here.pair == pair);
             return is_own && !self.is_of_another(row, draft);
         }

@@ -18,7 +18,7 @@ pub(super) const OVER: u32 = 1 << 30;
 pub(super) const COMPAT: u32 = 1 << 29;
 
 impl Row {
-    pub fn label(self) -> u32 {
+    pub(super) fn label(self) -> u32 {
         self.packed & !(END | OVER | COMPAT)
     }
 

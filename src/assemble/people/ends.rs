@@ -88,7 +88,7 @@ fn end_the_silent(threads: &mut [Thread], processes: &[Process]) {
 }
 
 /// Returns whether a thread's last event is uncertain because its key later belongs to the thread of the next row.
-pub fn is_cut(threads: &[Thread], id: u32) -> bool {
+pub(super) fn is_cut(threads: &[Thread], id: u32) -> bool {
     let pair = threads.get(id as usize).zip(threads.get(id as usize + 1));
     pair.is_some_and(|(thread, next)| {
         next.key == thread.key && next.start == Some(thread.seen.last)

@@ -229,21 +229,22 @@ fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread
     }
 }
 
-/// Returns whether the exit of a thread ends its process. `may_lead` are the processes whose children may be their threads.
+/// Returns whether the exit of a thread ends its process. `may_lead` are the processes whose children may be their
+/// threads.
 ///
-/// A process lives on without its leader if other threads do. If a thread exits after the leader, the process lived until
-/// then. A thread that made no others and was not the last is a thread of another process: this one is its own only because
-/// nothing shows which one that is.
-fn ends_process(process: &Process, exit: &ThreadExit, may_lead: &FxHashSet<ProcessId>) -> bool {
-    let ThreadExit {
-        thread,
-        of,
-        is_last,
-    } = *exit;
-    let is_leader = process.main_thread == Some(thread);
+/// A process continues without its leader if other threads do. If a thread exits after the leader, the process lived
+/// until then. A thread that created no others and was not the last one belongs to another process: it is assigned here
+/// only because its real process is unknown.
+fn ends_process(
+    process: &Process,
+    of: ProcessId,
+    exit: &Exit,
+    may_lead: &FxHashSet<ProcessId>,
+) -> bool {
+    let is_leader = process.main_thread == Some(exit.thread);
     let may_have_others = may_lead.contains(&of) || !process.may_be_thread();
-    let lives_on = is_last == Some(false) && may_have_others;
-    (is_leader && !lives_on) || process.end.is_some() || is_last == Some(true)
+    let lives_on = exit.is_last == Some(false) && may_have_others;
+    (is_leader && !lives_on) || process.end.is_some() || exit.is_last == Some(true)
 }
 
 /// How a thread ended, as a file states it.
@@ -252,15 +253,6 @@ struct Exit {
     key: ThreadKey,
     status: Option<i32>,
     signal: Option<i32>,
-    /// Whether it was the last thread of its process, if that is stated.
-    is_last: Option<bool>,
-}
-
-/// The exit of a thread of a process.
-struct ThreadExit {
-    thread: ThreadId,
-    /// Its process.
-    of: ProcessId,
     /// Whether it was the last thread of its process, if that is stated.
     is_last: Option<bool>,
 }
@@ -631,14 +623,9 @@ impl Making {
             // The last time seen was the birth of the next thread with this key.
             thread.seen.last = row.time;
         }
-        let ended = of.map(|of| ThreadExit {
-            thread: id,
-            of,
-            is_last: exit.is_last,
-        });
-        if let Some(ended) = ended
-            && let Some(process) = self.people.processes.get_mut(ended.of.0 as usize)
-            && ends_process(process, &ended, may_lead)
+        if let Some(of) = of
+            && let Some(process) = self.people.processes.get_mut(of.0 as usize)
+            && ends_process(process, of, exit, may_lead)
         {
             process.end = Some(row.time);
             // Two kinds of events may record one exit: the process released its files at the first.

@@ -16,11 +16,9 @@ use super::Making;
 use crate::base::strings::base_name;
 use crate::base::{StringId, Strings};
 use crate::event::Directory;
+use crate::event::kernel::MOST_COMM;
 use crate::event::keys::Derive;
 use crate::trace::Thread;
-
-/// The kernel cuts names of tasks after this many bytes.
-const MOST_COMM_BYTES: usize = 15;
 
 /// An exec: the program that runs after it, and the lane that records it.
 #[derive(Clone, Copy)]
@@ -80,7 +78,7 @@ impl Naming {
 fn may_be_called(strings: &Strings, program: StringId, name: StringId) -> bool {
     let program = base_name(strings.bytes(program));
     let name = strings.bytes(name);
-    program.is_empty() || program == name || program.get(..MOST_COMM_BYTES) == Some(name)
+    program.is_empty() || program == name || program.get(..MOST_COMM) == Some(name)
 }
 
 impl Making {

@@ -32,7 +32,7 @@ impl People {
     }
 
     /// Returns the row of a process.
-    pub fn process(&self, id: ProcessId) -> Option<&Process> {
+    pub(crate) fn process(&self, id: ProcessId) -> Option<&Process> {
         self.processes.get(id.0 as usize)
     }
 }

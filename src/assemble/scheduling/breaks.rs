@@ -12,10 +12,13 @@
 //! t80 -> t60      t80 was not chosen: t60 was
 //! ```
 //!
-//! A break at the begin or the end of a thread's life proves nothing: kernels choose children after their fork, and give
-//! up a thread before its last switch. Where breaks of threads that share switches with the idle thread are more than a few,
-//! or many switches have no chosen thread, the recording was not filtered by threads, nor where one or two breaks would say so.
-//! FXT has no such filter.
+//! A break at the begin or the end of a thread's life proves nothing: kernels choose children after their fork, and
+//! give up a thread before its last switch. A recording was not filtered by threads if more than a few breaks are of
+//! threads that share switches with the idle thread, if many switches have no chosen thread, or if only one or two
+//! breaks suggest a filter. FXT has no such filter.
+//!
+//! Of the 77 ftrace recordings with switches of the corpus and the samples (67 trace.dat files, 10 texts), 5 have
+//! switches that do not follow each other outside of losses, at 1 to 6 places each.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

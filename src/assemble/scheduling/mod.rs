@@ -14,7 +14,7 @@
 //! A thread's states follow from its switches and wakeups on all CPUs: running from a switch to it; after a switch away
 //! the state that the switch records; ready from the first waking or wakeup (whose waker is kept) until it runs; see
 //! `state_walk`. If the last switch takes a thread off in an unknown state, its states end there. Running states agree with
-//! the runs: a run that begins or ends without a switch of its thread changes the thread's state as well.
+//! the runs: a run that begins or ends without a switch of its thread also changes the thread's state.
 //!
 //! Files of our own that have neither switches nor wakeups state runs and states whole: these are taken as they are (`whole`).
 //!

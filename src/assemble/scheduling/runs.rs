@@ -366,7 +366,7 @@ impl CpuRuns {
         }
     }
 
-    /// Ends the latest run at `time` (ns), because its thread went on under another number: this one is dead.
+    /// Ends the latest run at `time` (ns), because its thread continued under another number: the old number is dead.
     fn end_number(&mut self, time: i64) {
         self.lose(time, To::new(ThreadState::Dead, None));
         if let Some(state) = self.runs.end_states.last_mut() {
@@ -453,7 +453,7 @@ pub(crate) fn sort_by_thread(runs: &mut Runs, thread_count: usize) {
         by_thread[next[thread as usize] as usize] = run as u32;
         next[thread as usize] += 1;
     }
-    // At one time, a run without a length comes first: the thread went on elsewhere.
+    // At one time, a run without a length comes first: the thread continued elsewhere.
     let order = |&run: &u32| (runs.starts[run as usize], runs.ends[run as usize]);
     for range in &runs.of_thread {
         let list = &mut by_thread[range.start as usize..range.end as usize];

@@ -60,7 +60,7 @@ impl Facts<'_> {
     }
 
     /// Returns whether events were lost during a state that is neither a run nor a wait for a CPU.
-    pub fn spans_loss(&self, row: &Row, end: Maybe<i64>) -> bool {
+    pub(super) fn spans_loss(&self, row: &Row, end: Maybe<i64>) -> bool {
         let stated = self
             .stated(row.event_number)
             .and_then(|stated| stated.spans_loss);
@@ -190,7 +190,7 @@ impl Walk<'_> {
             let stays = |at: usize, head: &Change| {
                 !runs_from_here(head) || lanes[at].last().is_some_and(runs_from_here)
             };
-            // Of several that fit alike, the one with the most changes behind it: the others may fit between those.
+            // Of several that fit equally, the one with the most changes after it: the others may fit between those changes.
             let left = |at: usize| Reverse(lanes[at].len());
             let best =
                 heads.min_by_key(|&(at, head)| (self.rank(head), stays(at, head), left(at), at));
@@ -417,7 +417,7 @@ impl Walk<'_> {
         let Some(waking) = self.woken_while_up.take() else {
             return;
         };
-        // What woke the thread may be missing as well.
+        // The wakeup of the thread may also be missing.
         if self.facts.breaks.leave_out(self.thread) {
             return;
         }
@@ -608,7 +608,7 @@ impl OfThread {
     }
 
     /// Makes the state after the thread's last wakeup unknown: what it did then was not recorded.
-    pub fn forget_last_wait(&mut self, facts: &Facts<'_>) {
+    pub(crate) fn forget_last_wait(&mut self, facts: &Facts<'_>) {
         let is_unsure =
             |it: &&mut Row| it.state.is_ready() && facts.stated_wait(it.event_number) != Some(true);
         if let Some(last) = self.rows.last_mut().filter(is_unsure) {

@@ -21,7 +21,7 @@ use crate::base::streaks::Streaks;
 const SHARD_BITS: u32 = 12;
 /// Most shards, as a power of two.
 const MOST_SHARDS: u32 = 10;
-/// If one of so many strings is repeated, repeated strings are removed.
+/// Repeated strings are removed if more than one in this many is repeated.
 const MOST_REPEATED: usize = 8;
 /// How many ids share an entry of `Lists::pages`, as a power of two.
 const PAGE_SHIFT: u32 = 10;
@@ -40,10 +40,10 @@ struct Sharded {
     bounds: Vec<u32>,
 }
 
-/// The lists of a table, to find that of an id in about constant time.
+/// The lists of a table; finds the list that contains an id in about constant time.
 struct Lists<'a> {
     lists: Vec<&'a Texts>,
-    /// For each 1,024 ids, the index of the list of the first one; at the end the last list.
+    /// For each 1,024 ids, the index of the list that contains the first of them; at the end the last list.
     pages: Vec<u32>,
 }
 

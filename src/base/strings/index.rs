@@ -91,7 +91,7 @@ pub(super) fn look_up(
 }
 
 impl Index {
-    /// Returns a table of these slots, of which so many are taken.
+    /// Returns a table of `slots`; `taken` of them are in use.
     pub(super) fn of(slots: Vec<Slot>, taken: usize) -> Index {
         Index {
             taken,

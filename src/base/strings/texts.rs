@@ -65,7 +65,7 @@ impl Texts {
         (self.hashes.len() == self.len()).then_some(&*self.hashes)
     }
 
-    /// Makes room for strings of so many bytes.
+    /// Makes room for strings of this many bytes.
     pub(super) fn reserve(&mut self, count: usize, bytes: usize) {
         self.ends.reserve(count);
         self.buffer.reserve(bytes);

@@ -2,9 +2,9 @@
 //! getrlimit(2), the kernel's Documentation/admin-guide/cgroup-v2.rst.
 
 #[cfg(target_os = "linux")]
-pub use linux::{address_space_bytes, limit_bytes, page_bytes, used};
+pub(crate) use linux::{address_space_bytes, limit_bytes, page_bytes, used};
 #[cfg(not(target_os = "linux"))]
-pub use other::{address_space_bytes, limit_bytes, page_bytes, used};
+pub(crate) use other::{address_space_bytes, limit_bytes, page_bytes, used};
 
 /// Memory used by this process, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +20,7 @@ mod linux {
     use super::Used;
 
     /// Returns the memory usage from `/proc/self/status`, lines `VmSize:` and `RssAnon:` (kB).
-    pub fn used() -> Used {
+    pub(crate) fn used() -> Used {
         let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         Used {
             anonymous_bytes: bytes_in(&text, "RssAnon:").unwrap_or(0),
@@ -37,19 +37,19 @@ mod linux {
 
     /// Returns the limit of this process's address space in bytes, if there is one.
     #[must_use]
-    pub fn address_space_bytes() -> Option<u64> {
+    pub(crate) fn address_space_bytes() -> Option<u64> {
         rustix::process::getrlimit(rustix::process::Resource::As).current
     }
 
     /// Returns the size of a page of memory in bytes.
     #[must_use]
-    pub fn page_bytes() -> u64 {
+    pub(crate) fn page_bytes() -> u64 {
         rustix::param::page_size() as u64
     }
 
     /// Returns the smallest of the limits of the process, its cgroup and the machine, in bytes, if there is one.
     #[must_use]
-    pub fn limit_bytes() -> Option<u64> {
+    pub(crate) fn limit_bytes() -> Option<u64> {
         let data = rustix::process::getrlimit(rustix::process::Resource::Data);
         let limits = [data.current, cgroup_bytes(), available_bytes()];
         limits.into_iter().flatten().min()
@@ -109,19 +109,19 @@ mod other {
 
     /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn address_space_bytes() -> Option<u64> {
+    pub(crate) fn address_space_bytes() -> Option<u64> {
         None
     }
 
     /// Returns 4096: unknown on this system.
     #[must_use]
-    pub fn page_bytes() -> u64 {
+    pub(crate) fn page_bytes() -> u64 {
         4096
     }
 
     /// Returns `None`: unknown on this system.
     #[must_use]
-    pub fn limit_bytes() -> Option<u64> {
+    pub(crate) fn limit_bytes() -> Option<u64> {
         None
     }
 }

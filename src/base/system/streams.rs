@@ -13,7 +13,7 @@ static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 ///
 /// # Errors
 /// If it was closed; the message is for the user.
-pub fn stdout_was_open() -> std::io::Result<()> {
+pub(crate) fn stdout_was_open() -> std::io::Result<()> {
     match STDOUT_WAS_CLOSED.load(Ordering::Relaxed) {
         true => Err(std::io::Error::other("standard output is closed")),
         false => Ok(()),

@@ -2,7 +2,7 @@
 //! systems of Linux.
 
 #[cfg(target_os = "linux")]
-pub use linux::UnnamedFile;
+pub(crate) use linux::UnnamedFile;
 #[cfg(not(target_os = "linux"))]
 pub use other::UnnamedFile;
 
@@ -19,7 +19,7 @@ mod linux {
 
     /// An open file that has no name yet.
     #[derive(Debug)]
-    pub struct UnnamedFile(File);
+    pub(crate) struct UnnamedFile(File);
 
     impl UnnamedFile {
         /// Creates a file on the file system of `folder`; `None` where that is not supported.
@@ -34,7 +34,7 @@ mod linux {
 
         /// Returns the open file.
         #[must_use]
-        pub fn file(&self) -> &File {
+        pub(crate) fn file(&self) -> &File {
             &self.0
         }
 

@@ -38,7 +38,7 @@ impl Waker {
 
 /// The thread that does the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(crate) enum Place {
     /// A thread of rayon's pool: for computing.
     Pool,
     /// A new thread with this name: for work that waits for disks or for the user, which must not block the pool's

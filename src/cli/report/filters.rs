@@ -37,7 +37,7 @@ pub(super) struct Filters {
 /// What events of any file passed.
 #[derive(Debug, Default)]
 struct Met {
-    /// Whether an event passed all of them.
+    /// Whether an event passed all filters.
     all: bool,
     /// Whether an event passed each value of `-F`, in order; empty if no events were compared with them.
     each: Vec<bool>,
@@ -79,7 +79,7 @@ enum Unbound {
 
 impl Filters {
     /// Parses the command line for a report of `file_count` files, so that errors are reported before a long load.
-    pub fn of(matches: &ArgMatches, file_count: usize) -> Result<Filters, CliError> {
+    pub(super) fn of(matches: &ArgMatches, file_count: usize) -> Result<Filters, CliError> {
         let texts = matches.get_many::<String>("filter").unwrap_or_default();
         let places = matches.indices_of("filter").into_iter().flatten();
         let turned = match matches.get_flag("leave-out") {
@@ -113,12 +113,12 @@ impl Filters {
         Ok(filters)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.shown.is_empty() && self.left_out.is_empty()
     }
 
     /// States the index of the file for which the values are resolved next.
-    pub fn begin_file(&self, index: usize) {
+    pub(crate) fn begin_file(&self, index: usize) {
         self.files.index.set(index);
     }
 
@@ -126,7 +126,7 @@ impl Filters {
     ///
     /// # Errors
     /// If no file has them.
-    pub fn require_events(&self) -> Result<(), CliError> {
+    pub(crate) fn require_events(&self) -> Result<(), CliError> {
         for asked in self.shown.iter().chain(&self.left_out) {
             let mut lacking = asked.lacking.borrow_mut();
             if lacking.len() >= self.files.count
@@ -140,7 +140,7 @@ impl Filters {
 
     /// Returns the selection for a report that evaluates filters itself, of a file with these kinds of events. `None`
     /// if one of the values needs our own search language and the file is not loaded.
-    pub fn selection(
+    pub(super) fn selection(
         &self,
         kinds: &[KindFields<'_>],
         start: Timestamp,
@@ -177,7 +177,7 @@ impl Filters {
     }
 
     /// Returns the events of a loaded trace that pass the filters, in order.
-    pub fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
+    pub(super) fn wanted(&self, loaded: &LoadedTrace) -> Result<Vec<EventId>, CliError> {
         let (trace, reader) = (loaded.trace.as_ref(), loaded.reader.as_ref());
         let kinds = kinds_of(trace, reader);
         let start = trace.span.start;
@@ -215,7 +215,7 @@ impl Filters {
     }
 
     /// Notes which filters events of a file passed.
-    pub fn note_met(&self, selection: &Selection) {
+    pub(crate) fn note_met(&self, selection: &Selection) {
         let choices = selection.shown.iter().chain(&selection.left_out);
         let each = choices.map(|choice| match choice {
             Choice::Filter(filter) => filter.is_met(),
@@ -232,7 +232,7 @@ impl Filters {
     }
 
     /// Warns of filters that no event of any file passed.
-    pub fn warn_of_unmet(&self) {
+    pub(crate) fn warn_of_unmet(&self) {
         let met = self.met.borrow();
         let whose = match self.files.count {
             1 => "this trace",

@@ -20,3 +20,6 @@ pub(crate) use probe_groups::{ProbeGroup, is_probe_field};
 pub use requests::RequestOp;
 pub(crate) use requests::find_request;
 pub(crate) use systems::{UNKNOWN_SYSTEM, is_of_cpu, is_user_mode};
+
+/// Maximum length of a task's name, in bytes: the kernel cuts longer ones (`TASK_COMM_LEN` without the final zero).
+pub(crate) const MOST_COMM: usize = 15;

@@ -20,7 +20,7 @@ pub(crate) struct Noise {
 impl Noise {
     /// Returns the slice's name, as the kernel prints it before `start`.
     #[must_use]
-    pub fn name(&self, text: Option<&str>, number: Option<i64>) -> String {
+    pub(crate) fn name(&self, text: Option<&str>, number: Option<i64>) -> String {
         let word = || {
             let word = self.words.get(usize::try_from(number?).ok()?);
             word.copied()

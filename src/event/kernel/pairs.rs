@@ -155,7 +155,7 @@ pub(crate) const PAIRS: &[Pair] = &[
         key: "",
         name: PairName::Stem,
     },
-    // These callbacks sleep and go on on other CPUs.
+    // These callbacks sleep and continue on other CPUs.
     Pair {
         family: Family::Paired,
         begin: "power:device_pm_callback_start",

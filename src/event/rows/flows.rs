@@ -41,7 +41,8 @@ pub enum FlowOp {
 pub enum FlowBound {
     /// The innermost slice around it; ignored if there is none.
     Around,
-    /// The innermost slice around it; if there is none, the innermost that ends at its time; ignored if there is neither.
+    /// The innermost slice around it, or of no length at its time; if there is none, the innermost that ends at its time;
+    /// ignored if there is neither.
     AroundOrEnding,
     /// The innermost slice around the nanosecond before the mark, which is at the slice's end; ignored if there is
     /// none.

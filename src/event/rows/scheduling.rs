@@ -130,8 +130,8 @@ pub struct Migration {
     pub to_cpu: u32,
 }
 
-/// A thread ran on a CPU until now, as an event of another thread says (`sched_stat_runtime`: the time of what runs there
-/// is added up).
+/// A thread ran on a CPU until now, according to an event of another thread (`sched_stat_runtime` adds up the time of
+/// the thread that runs there).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sighted {
     /// The event.

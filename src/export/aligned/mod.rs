@@ -166,7 +166,7 @@ pub(crate) struct Aligned<'a> {
 impl<'a> Aligned<'a> {
     /// Returns a table with these columns.
     #[must_use]
-    pub fn new(columns: &'a [ColumnDef<'a>], look: Look) -> Aligned<'a> {
+    pub(crate) fn new(columns: &'a [ColumnDef<'a>], look: Look) -> Aligned<'a> {
         Aligned {
             look,
             columns,
@@ -179,7 +179,7 @@ impl<'a> Aligned<'a> {
     ///
     /// # Errors
     /// Errors of `out`.
-    pub fn row(&mut self, out: &mut dyn Write, cells: &[Cell<'_>]) -> std::io::Result<()> {
+    pub(crate) fn row(&mut self, out: &mut dyn Write, cells: &[Cell<'_>]) -> std::io::Result<()> {
         let row: Vec<Shown> = self
             .columns
             .iter()

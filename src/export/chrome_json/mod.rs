@@ -30,6 +30,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shared::arguments::{arguments, merge};
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
+use super::shared::crossing::crossing_cuts;
 use super::shared::event_cpus::EventCpus;
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
@@ -58,6 +59,7 @@ use values::{exact, json_args, json_object, scope_letter};
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "chrome-json",
+    title: "Chrome JSON",
     about: "Chrome's JSON trace events: for chrome://tracing, scripts and viewers without a format of their own",
     extension: "json",
     text: ExportedText::Json,
@@ -214,6 +216,8 @@ impl<'a> JsonEvents<'a> {
                 continue;
             }
             let mut threads: FxHashMap<Layer, u64> = FxHashMap::default();
+            let rows = self.trace.slices.rows_of(track).iter();
+            let cuts = crossing_cuts(self.trace, self.chosen, id, rows);
             for PlacedSlice { slice, layer, .. } in placed_slices(trace, self.chosen, id) {
                 count += 1;
                 let own = self.owner_of(track.kind, trace.slices.get(slice).begin);
@@ -231,23 +235,27 @@ impl<'a> JsonEvents<'a> {
                 if layer != Layer::Own {
                     self.moved.insert(slice, thread);
                 }
-                self.slice(track.kind, own.with_thread(thread), slice)?;
+                let cut = cuts.get(&slice.0).copied();
+                self.slice(track.kind, own.with_thread(thread), slice, cut)?;
             }
         }
         Ok(count)
     }
 
+    /// Writes a slice; `cut`: where it is cut at its end, if that is not the range's end.
     fn slice(
         &mut self,
         kind: TrackKind,
         owner: ThreadKoids,
         id: SliceId,
+        cut: Option<i64>,
     ) -> Result<(), ExportError> {
         let slice = self.trace.slices.get(id);
         let label = self.trace.slices.label(id);
         // A slice whose end was not seen ends at the time to which it is drawn: without an end, readers would use
         // the end of the next slice for it.
-        let part = self.borders.of_slice(self.trace, id.0 as usize);
+        let mut part = self.borders.of_slice(self.trace, id.0 as usize);
+        part.end = cut.or(part.end);
         let is_over = part.end.is_some();
         let mut list = arguments(&mut self.fields(slice.begin));
         if let Some(finish) = slice.finish.filter(|_| part.cut.is_none()) {

@@ -141,9 +141,13 @@ impl<'s> Adder<'s> {
             loaded,
             chosen: &Chosen::new(&loaded.trace, &selection),
             audience: Audience::Program,
+            job,
         };
         let mut notes = Vec::new();
-        for rows in self.rows(&scope, &converted.id, size_bytes) {
+        let all = self.rows(&scope, &converted.id, size_bytes);
+        let cancelled = |_| at(path)(std::io::Error::other("cancelled"));
+        job.check().map_err(cancelled)?;
+        for rows in all {
             if !rows.source.is_empty() {
                 let (part, mut said) = self.part(&converted, rows, loaded, job)?;
                 converted.parts.push(part);

@@ -37,7 +37,7 @@ pub(super) struct MadePart {
 impl Workshop {
     /// Makes the folder. The lock keeps other jobs from removing the folder before its own file is locked, which shows
     /// that its job is running.
-    pub fn new(set: &DataSet, _lock: &SetLock) -> Result<Workshop, SetError> {
+    pub(super) fn new(set: &DataSet, _lock: &SetLock) -> Result<Workshop, SetError> {
         let mut builder = tempfile::Builder::new();
         let folder = builder.prefix(MAKING).tempdir_in(set.folder());
         let folder = folder.map_err(at(set.folder()))?;
@@ -53,7 +53,7 @@ impl Workshop {
 
     /// Makes a part with these columns, whose rows `write` appends; `entry` is its entry in the manifest, to which the
     /// size and the hash are added. Returns the part and the counts of what was written.
-    pub fn make(
+    pub(super) fn make(
         &self,
         columns: &[StoredColumn],
         sorted: &[usize],

@@ -183,7 +183,7 @@ impl DataSet {
             path("spilled"),
         );
         // The question is on lines of its own, so that a comment at its end does not comment out the rest.
-        // (The command changes settings of its own between the two.)
+        // (DuckDB's command changes its own settings between the prelude and the statements.)
         let statements = format!(
             "SET lock_configuration = true;\nCREATE TEMP TABLE threadline_answer AS\n{question}\n;\n\
              COPY (SELECT column_name AS name, data_type AS type FROM duckdb_columns() \
@@ -308,7 +308,7 @@ pub(crate) fn ask_about(
     if loaded.path.as_os_str() == "-" {
         return Err(QueryError::NoFile);
     }
-    // Before the trace is converted, which may take long.
+    // Checked first: converting the trace may take long.
     let asked = Question::new(question)?;
     let mut files = Vec::new();
     add_files(loaded, &mut files);

@@ -63,7 +63,7 @@ pub(super) struct StoredRows {
 
 impl StoredRows {
     /// Returns the rows of a table; `None` if the rows do not come from a trace alone.
-    pub fn of(table: SetTable, scope: &Scope<'_>, trace: &str) -> Option<StoredRows> {
+    pub(super) fn of(table: SetTable, scope: &Scope<'_>, trace: &str) -> Option<StoredRows> {
         let Rows::Trace(rows) = table.def.rows else {
             return None;
         };
@@ -71,7 +71,7 @@ impl StoredRows {
     }
 
     /// Returns rows of a table; `source` contains the rows.
-    pub fn new(table: SetTable, source: Box<dyn RowSource>, trace: &str) -> StoredRows {
+    pub(super) fn new(table: SetTable, source: Box<dyn RowSource>, trace: &str) -> StoredRows {
         let indices = table.def.stored_columns().map(|(index, _)| index).collect();
         let source = Projected {
             source,

@@ -108,7 +108,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Returns a text as a Python string: JSON's escapes are Python's as well.
+/// Returns a text as a Python string: JSON's escapes are also Python's.
 fn python(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -31,7 +31,7 @@ pub(crate) struct FieldNames<'a> {
 
 impl<'a> FieldNames<'a> {
     /// Returns an empty cache.
-    pub fn new() -> FieldNames<'a> {
+    pub(super) fn new() -> FieldNames<'a> {
         FieldNames {
             known: vec![("", TextRef::EMPTY); KNOWN_NAMES],
         }

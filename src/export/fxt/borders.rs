@@ -8,8 +8,9 @@ use super::item::{Item, ItemTime, LAST_ORDER, SliceAt, What, order_of, order_of_
 use super::items::{Items, known_event};
 use super::losses;
 use super::switches::event_behind;
-use crate::base::{Maybe, Timestamp};
+use crate::base::Timestamp;
 use crate::event::Role;
+use crate::export::shared::crossing::crossing_cuts;
 use crate::export::shared::event_cpus::leads_to_chosen_cpu;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
@@ -247,49 +248,16 @@ impl<'a> Items<'a> {
         })
     }
 
-    /// Returns, by slice, the time before the range's end at which a whole slice that crosses that end is cut. If
-    /// slices overlap without nesting, the slice that started first is cut first: with a common end, the later slice
-    /// would seem nested in it.
-    pub(crate) fn cut_before_end(&self) -> FxHashMap<u32, i64> {
-        let mut cuts = FxHashMap::default();
-        let (trace, span) = (self.trace, self.chosen.span);
-        if span.start >= span.end || !self.chosen.ends_before_trace() {
-            return cuts;
-        }
-        let mut of_track: Vec<(i64, u32)> = Vec::new();
+    /// Returns, by slice, where whole slices that cross each other are cut; see [`crossing_cuts`].
+    pub(crate) fn crossing_cuts(&self) -> FxHashMap<u32, i64> {
         let rows: Vec<_> = self.slice_rows().collect();
-        for rows in rows.chunk_by(|a, b| a.row.track == b.row.track) {
-            of_track.clear();
-            for RowForm { row, form } in rows {
-                let found = trace.slices.overlapping(row, span);
-                let last = found.end.checked_sub(1).filter(|_| !found.is_empty());
-                let is_over = |&index: &u32| trace.slices.open_end(index as usize) > span.end.0;
-                let is_chosen = |&index: &u32| self.chosen.has_slice(row.track, index as usize);
-                if *form != Form::Async
-                    && let Some(index) = last.filter(is_over).filter(is_chosen)
-                {
-                    of_track.push((trace.slices.starts.at(index as usize), index));
-                }
-            }
-            // Outer slices come first; slices that start together keep the order of rows.
-            of_track.sort_by_key(|slice| slice.0);
-            // `ends_after[n]` is the latest end of a slice that must be cut n ns before the range's end. A slice that
-            // ends earlier than some of these, but starts before them, must be cut 1 ns earlier than they are.
-            let mut ends_after: Vec<Maybe<i64>> = Vec::new();
-            for &(start, index) in of_track.iter().rev() {
-                let end = trace.slices.open_end(index as usize);
-                let count = ends_after.partition_point(|&after| after > end);
-                match ends_after.get_mut(count) {
-                    Some(latest) => *latest = end,
-                    None => ends_after.push(end),
-                }
-                let cut = span.end.0.saturating_sub(count as i64);
-                if count > 0 && cut > start.max(span.start.0) {
-                    cuts.insert(index, cut);
-                }
-            }
-        }
-        cuts
+        let of_tracks = rows.chunk_by(|a, b| a.row.track == b.row.track);
+        let of_track = |rows: &[RowForm<'_>]| {
+            let nested = rows.iter().filter(|it| it.form != Form::Async);
+            let nested = nested.map(|it| it.row);
+            crossing_cuts(self.trace, self.chosen, rows[0].row.track, nested)
+        };
+        of_tracks.flat_map(of_track).collect()
     }
 
     /// Returns whether a slice never ended and is still open at the end of the exported part.

@@ -30,7 +30,7 @@ use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, Trace, TrackKind};
 
 /// The input of the encoder.
-pub struct Source<'a> {
+pub(super) struct Source<'a> {
     /// The tables of the trace.
     pub trace: &'a Trace,
     /// Decodes the fields of events.
@@ -131,7 +131,7 @@ pub(crate) struct Encoder<'a, 't> {
 
 impl<'a, 't> Encoder<'a, 't> {
     /// Returns an encoder without records.
-    pub fn new(source: &'a Source<'a>, tables: &'t FixedTables) -> Encoder<'a, 't> {
+    pub(super) fn new(source: &'a Source<'a>, tables: &'t FixedTables) -> Encoder<'a, 't> {
         Encoder::with_buffer(source, tables, Vec::new())
     }
 
@@ -198,27 +198,26 @@ impl<'a, 't> Encoder<'a, 't> {
     /// Returns whether the current event has an argument of this name: a record that was cut before contains its real
     /// times.
     pub(super) fn has_argument(&self, name: &[u8]) -> bool {
+        self.any_argument(|own, _| own == name)
+    }
+
+    /// Returns whether the current event has an argument that fits: its name, and whether its value is a koid.
+    fn any_argument(&self, fits: impl Fn(&[u8], bool) -> bool) -> bool {
         match &self.listed {
-            Some(listed) => listed.iter().any(|own| *own.name == *name),
+            Some(listed) => {
+                (listed.iter()).any(|own| fits(&own.name, matches!(own.value, ArgValue::Koid(_))))
+            }
             None => (self.fields.iter())
-                .any(|field| field.name_bytes() == name && field.role.is_argument()),
+                .filter(|field| field.role.is_argument())
+                .any(|field| fits(field.name_bytes(), matches!(field.value, ValueRef::Koid(_)))),
         }
     }
 
-    /// Returns whether the current event has this argument already, because this program wrote its record. An argument of this
-    /// name that is no koid as well is the recorded program's.
+    /// Returns whether the current event has this argument already, because this program wrote its record. An argument
+    /// of this name belongs to the recorded program if only one of the two is a koid.
     fn has_own_argument(&self, arg: &Arg<'_>) -> bool {
         let is_koid = matches!(arg.value, ArgValue::Koid(_));
-        match &self.listed {
-            Some(listed) => (listed.iter()).any(|own| {
-                own.name == arg.name && matches!(own.value, ArgValue::Koid(_)) == is_koid
-            }),
-            None => self.fields.iter().any(|field| {
-                field.name_bytes() == &*arg.name
-                    && field.role.is_argument()
-                    && matches!(field.value, ValueRef::Koid(_)) == is_koid
-            }),
-        }
+        self.any_argument(|own, of_own| own == &*arg.name && of_own == is_koid)
     }
 
     /// Replaces the koids among the arguments of the current event that `more` has under the same name: the record is of
@@ -278,7 +277,7 @@ impl<'a, 't> Encoder<'a, 't> {
     }
 
     /// Encodes one item.
-    pub fn item(&mut self, item: &Item) {
+    pub(super) fn item(&mut self, item: &Item) {
         match item.what {
             What::Whole | What::Begin | What::End => self.slice(item),
             What::AsyncBegin | What::AsyncEnd => self.async_mark(item),

@@ -78,7 +78,7 @@ pub(crate) struct FixedTables {
 impl FixedTables {
     /// Assigns fixed indices to the names of fields, the texts of `names` (ids in `trace_strings`) and the threads. The
     /// most used entries of each list must come first: entries after the last free index get none.
-    pub fn new(
+    pub(crate) fn new(
         zones: Zones,
         field_names: &[String],
         names: &[StringId],

@@ -42,7 +42,7 @@ pub(crate) struct BeginsAround {
 impl BeginsAround {
     /// Finds these slices, outer slices before inner ones: the begins around a slice are also around the slices inside
     /// it. Only slices that touch `span` are examined.
-    pub fn new(trace: &Trace, span: TimeSpan) -> BeginsAround {
+    pub(super) fn new(trace: &Trace, span: TimeSpan) -> BeginsAround {
         let slices = &trace.slices;
         let of_track = |track: &Track| {
             let mut found: FxHashMap<u32, BeginAround> = FxHashMap::default();
@@ -97,7 +97,7 @@ impl BeginsAround {
     /// Returns the begin event of the innermost slice around this one that starts at the same time and has an end of
     /// its own (or none).
     #[inline]
-    pub fn of(&self, trace: &Trace, index: usize) -> Option<BeginAround> {
+    pub(super) fn of(&self, trace: &Trace, index: usize) -> Option<BeginAround> {
         let slices = &trace.slices;
         let parent = slices.parent(index)?;
         // Few slices start together: the others need no lookup.

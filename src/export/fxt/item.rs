@@ -10,7 +10,7 @@ use crate::trace::{EventId, Events, Trace, TrackId};
 
 /// Something that is written at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub(super) struct Item {
     /// Time, in ns on the trace's clock.
     pub time: i64,
     /// The order among items of one time: the order of their events in the source (see `order_of`).
@@ -63,7 +63,7 @@ pub(crate) struct ItemTime {
 
 impl ItemTime {
     /// Returns the time before all other items of the same time.
-    pub fn first_at(time: i64) -> ItemTime {
+    pub(crate) fn first_at(time: i64) -> ItemTime {
         ItemTime { time, order: 0 }
     }
 }
@@ -71,7 +71,7 @@ impl ItemTime {
 impl SliceAt {
     /// Returns a slice. Panics if there is no such slice.
     #[inline]
-    pub fn of(trace: &Trace, index: usize) -> SliceAt {
+    pub(super) fn of(trace: &Trace, index: usize) -> SliceAt {
         let slices = &*trace.slices;
         let start = slices.starts.at(index);
         let begin = slices.begins.at(index);
@@ -108,7 +108,7 @@ impl Item {
     }
 
     /// Returns an item that does not belong to a slice.
-    pub fn new(what: What, at: ItemTime, row: u32, of: u32) -> Item {
+    pub(super) fn new(what: What, at: ItemTime, row: u32, of: u32) -> Item {
         Item {
             time: at.time,
             order: at.order,
@@ -120,7 +120,7 @@ impl Item {
     }
 
     /// Returns an item that belongs to no row of another table.
-    pub fn alone(what: What, at: ItemTime, row: u32) -> Item {
+    pub(super) fn alone(what: What, at: ItemTime, row: u32) -> Item {
         Item::new(what, at, row, NO_TRACK)
     }
 
@@ -167,7 +167,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// Returns a window of all items that were gathered, of a trace with these events.
-    pub fn of(gathered: Vec<Item>, events: &Events) -> Window {
+    pub(super) fn of(gathered: Vec<Item>, events: &Events) -> Window {
         let mut window = Window {
             gathered,
             ..Window::default()
@@ -310,7 +310,7 @@ pub(super) fn order_of_inner_end(trace: &Trace, slice: &SliceAt) -> u64 {
 
 /// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub(super) enum What {
     /// A whole slice.
     Whole,
     /// A slice's begin.

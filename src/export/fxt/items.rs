@@ -96,7 +96,7 @@ pub(crate) struct KeptOfFile {
 
 impl<'a> Items<'a> {
     /// Returns no items yet: see [`take_lanes`](Self::take_lanes).
-    pub fn new(ground: Ground<'a>, kept: Option<KeptOfFile>) -> Items<'a> {
+    pub(super) fn new(ground: Ground<'a>, kept: Option<KeptOfFile>) -> Items<'a> {
         let Ground {
             trace,
             chosen,
@@ -390,7 +390,7 @@ impl<'a> Items<'a> {
     }
 
     /// Returns how the slices of a track are written.
-    pub fn form(&self, track: u32) -> Form {
+    pub(super) fn form(&self, track: u32) -> Form {
         self.forms
             .get(track as usize)
             .copied()

@@ -12,7 +12,7 @@ use crate::trace::{CpuId, EventId, Trace};
 
 /// A sorted piece of a table.
 #[derive(Clone, Copy, Debug)]
-pub enum Lane {
+pub(super) enum Lane {
     /// A row of `slices.rows`.
     Slices {
         row: u32,
@@ -40,7 +40,7 @@ pub enum Lane {
 
 /// The tables to which lanes belong.
 #[derive(Clone, Copy, Debug)]
-pub struct Rows<'a> {
+pub(super) struct Rows<'a> {
     /// The trace.
     pub trace: &'a Trace,
     /// The marks of flows.
@@ -49,14 +49,14 @@ pub struct Rows<'a> {
 
 /// The position of a time in a lane: how many of its rows start before it, and how many end before it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
+pub(super) struct Place {
     starts: u32,
     ends: u32,
 }
 
 impl Place {
     /// Returns the rows between two places.
-    pub fn to(self, until: Place) -> Stretch {
+    pub(super) fn to(self, until: Place) -> Stretch {
         Stretch {
             starts: self.starts as usize..until.starts as usize,
             ends: self.ends as usize..until.ends as usize,

@@ -34,7 +34,7 @@ pub(crate) struct LoneStates {
 impl LoneStates {
     /// Finds the states without a run that touch `span`.
     #[must_use]
-    pub fn new(trace: &Trace, span: TimeSpan) -> LoneStates {
+    pub(super) fn new(trace: &Trace, span: TimeSpan) -> LoneStates {
         let states = &trace.states;
         let kinds = trace.kinds.iter();
         let roles: Vec<Role> = kinds.map(|kind| kind.role).collect();
@@ -128,7 +128,7 @@ impl LoneStates {
 
     /// Returns all of them, sorted by event.
     #[must_use]
-    pub fn rows(&self) -> &[LoneState] {
+    pub(super) fn rows(&self) -> &[LoneState] {
         &self.rows
     }
 }
@@ -155,7 +155,7 @@ pub(crate) struct RunBegins(Bits);
 impl RunBegins {
     /// Finds the events.
     #[must_use]
-    pub fn new(trace: &Trace) -> RunBegins {
+    pub(super) fn new(trace: &Trace) -> RunBegins {
         let mut bits = Bits::new(trace.events.len());
         for event in trace.runs.events.iter().filter_map(|event| event.get()) {
             bits.set(event);
@@ -165,7 +165,7 @@ impl RunBegins {
 
     /// Returns whether a run begins with that switch.
     #[must_use]
-    pub fn has(&self, event: EventId) -> bool {
+    pub(super) fn has(&self, event: EventId) -> bool {
         self.0.has(event.0)
     }
 }
@@ -183,7 +183,7 @@ pub(crate) struct TrueEnds {
 impl TrueEnds {
     /// Finds those that touch `span`.
     #[must_use]
-    pub fn new(trace: &Trace, span: TimeSpan) -> TrueEnds {
+    pub(super) fn new(trace: &Trace, span: TimeSpan) -> TrueEnds {
         let firsts: FxHashSet<u32> = trace.runs.of_cpu.iter().map(|range| range.start).collect();
         let is_before_next = |run: u32, event: Maybe<u32>| {
             let next = run as usize + 1;
@@ -244,7 +244,7 @@ impl TrueEnds {
 
     /// Returns whether the states of its thread confirm a run's end.
     #[must_use]
-    pub fn has(&self, run: usize) -> bool {
+    pub(super) fn has(&self, run: usize) -> bool {
         self.ends.has(run as u32)
     }
 }

@@ -18,9 +18,9 @@
 //! - **Counters** start with their value at the range's start. Counter events with names of their own (`Role::Named`)
 //!   are written with all arguments; for others the track's name is `event:argument`.
 //! - **Flows** are described in `shared::flow_marks`, **asynchronous slices** in `shared::async_ids`.
-//! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs
-//!   when the range starts is switched to there, one that runs when it ends is switched from there: in an unknown
-//!   state, if it continued to run.
+//! - **Runs** are context switches of the newer form with weights (idle: the smallest int32); a thread that runs when
+//!   the range starts gets a switch to it at the range's start; one that still runs at the range's end gets a switch
+//!   from it there, with unknown state.
 //! - **States** follow from switches and wakeups. FXT numbers runnable, stopped, sleeping, zombie and dead: other
 //!   states have the number of the nearest, and their letters in an argument `outgoing_state`. A thread that waits
 //!   when the range starts is switched from there to idle, in its state.
@@ -106,6 +106,7 @@ use written::Written;
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "fxt",
+    title: "FXT",
     about: "Fuchsia trace format: for Threadline itself, magic-trace's viewer and Fuchsia's tools; Perfetto reads it as well",
     extension: "fxt",
     text: ExportedText::AsWritten,
@@ -204,7 +205,7 @@ fn write_as(
     };
     let first = trace.span.start.max(chosen.span.start);
     let shift = first.0.saturating_neg().max(0);
-    let cuts = items.cut_before_end();
+    let cuts = items.crossing_cuts();
     let counter_names = counter_names(trace);
     let tables = FixedTables::new(
         zones,

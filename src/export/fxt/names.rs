@@ -44,7 +44,7 @@ pub(crate) fn met_at_borders(
 
 /// The processes and threads that have a name in the file.
 #[derive(Debug, Default)]
-pub struct Named {
+pub(super) struct Named {
     /// The processes.
     pub processes: Vec<ProcessId>,
     /// The threads.
@@ -71,7 +71,7 @@ pub(crate) struct Person {
 
 impl Named {
     /// Returns all that live in the range or are in `met`.
-    pub fn new(source: &Source<'_>, met: &FxHashSet<ThreadId>) -> Named {
+    pub(super) fn new(source: &Source<'_>, met: &FxHashSet<ThreadId>) -> Named {
         let Source {
             trace,
             chosen,

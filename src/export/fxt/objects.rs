@@ -40,7 +40,7 @@ struct Place {
 
 impl Objects {
     /// Finds the objects. Returns at once if the trace contains none (hardly any does) or the selection contains all.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Events) -> Objects {
+    pub(super) fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Events) -> Objects {
         let mut objects = Objects::default();
         let all = events_of_objects(trace);
         if all.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) struct Providers {
 impl Providers {
     /// Returns the providers of a trace's files, which the threads `stand_ins` represent; each keeps its number unless
     /// another provider already has it.
-    pub fn of(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
+    pub(crate) fn of(trace: &Trace, stand_ins: &FxHashSet<ThreadId>) -> Providers {
         let mut providers = Providers::default();
         // A provider that this program announced has no information besides its name.
         let is_other = |provider: &&Provider| {

@@ -55,9 +55,9 @@ pub(crate) struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// The number of words that are left for arguments: header, time and a last word take space as well.
+    /// The number of words that are left for arguments: header, time and a last word also take space.
     #[inline]
-    pub fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         MOST_RECORD_WORDS - 3 - self.category.words() - self.name.words()
     }
 }
@@ -91,7 +91,7 @@ struct PlainValue {
 
 /// A growing list of records: one chunk of a file.
 #[derive(Debug)]
-pub struct Records<'t> {
+pub(crate) struct Records<'t> {
     pub(super) fixed: &'t FixedTables,
     pub(super) out: Vec<u8>,
     /// Every text of this chunk, and by its number: 0, `SEEN_ONCE` (a value), or its index in the table.
@@ -118,7 +118,7 @@ pub struct Records<'t> {
 impl<'t> Records<'t> {
     /// Returns an empty chunk.
     #[cfg(test)]
-    pub fn new(fixed: &'t FixedTables) -> Records<'t> {
+    pub(crate) fn new(fixed: &'t FixedTables) -> Records<'t> {
         Records::with_buffer(fixed, Vec::new())
     }
 
@@ -233,7 +233,7 @@ impl<'t> Records<'t> {
     }
 
     /// Writes an event. There are at most [`MOST_ARGS`] arguments, and they fit (see `args::fit`).
-    pub fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
+    pub(crate) fn event(&mut self, head: Head<'_>, args: &[Arg<'_>], last_word: Option<u64>) {
         self.prepare(args);
         self.prepared_event(head, last_word);
     }

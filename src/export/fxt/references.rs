@@ -30,7 +30,7 @@ impl<'a> TextRef<'a> {
 
     /// Returns a reference to an entry of the table.
     #[inline]
-    pub fn index(index: u16) -> TextRef<'static> {
+    pub(crate) fn index(index: u16) -> TextRef<'static> {
         TextRef {
             bits: index,
             inline: &[],
@@ -144,7 +144,7 @@ impl Records<'_> {
     }
 
     /// Returns a reference to a name, and registers the name if necessary. Valid for the next record only.
-    pub fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
+    pub(crate) fn name<'a>(&mut self, text: &'a str) -> TextRef<'a> {
         self.exact_name(text.as_bytes())
     }
 
@@ -213,7 +213,7 @@ impl Records<'_> {
 
     /// Returns a reference to a text that is a value: it is registered when it occurs again. Valid for the next record
     /// only.
-    pub fn value<'a>(&mut self, text: &'a [u8]) -> TextRef<'a> {
+    pub(crate) fn value<'a>(&mut self, text: &'a [u8]) -> TextRef<'a> {
         self.reference(text, Wants::IfRepeated)
     }
 }

@@ -7,7 +7,7 @@ use crate::base::StringId;
 /// The entries of the fixed tables to which records refer: only these must be in the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Used {
-    /// A bit for every possible reference; the bits of inline texts are set as well, and ignored.
+    /// A bit for every possible reference; the bits of inline texts are also set, and ignored.
     strings: Box<[u64; 1024]>,
     threads: [u64; 4],
 }
@@ -40,7 +40,7 @@ pub(crate) struct Registered<'t> {
 
 impl<'t> Registered<'t> {
     /// Returns a state without registered entries.
-    pub fn new(fixed: &'t FixedTables) -> Registered<'t> {
+    pub(super) fn new(fixed: &'t FixedTables) -> Registered<'t> {
         Registered {
             fixed,
             known: Used::none(),

@@ -117,7 +117,7 @@ impl RecordCounts {
     }
 
     /// Returns the number of event records of a type.
-    pub fn of(&self, event_type: EventType) -> u64 {
+    pub(crate) fn of(&self, event_type: EventType) -> u64 {
         self.events[event_type as usize]
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Written<'t> {
 
 impl<'t> Written<'t> {
     /// Returns the state of an empty file.
-    pub fn new(tables: &'t FixedTables) -> Written<'t> {
+    pub(super) fn new(tables: &'t FixedTables) -> Written<'t> {
         Written {
             registered: Registered::new(tables),
             counts: RecordCounts::default(),
@@ -51,7 +51,7 @@ impl<'t> Written<'t> {
     }
 
     /// Writes the encoded records, and returns their memory to the encoder.
-    pub fn take(
+    pub(super) fn take(
         &mut self,
         encoder: Encoder<'_, '_>,
         out: &mut dyn Write,

@@ -30,7 +30,7 @@ pub(super) struct Encoder<'p> {
 const MOST_TEXTS: usize = 1 << 16;
 
 impl<'p> Encoder<'p> {
-    pub fn new(
+    pub(super) fn new(
         column: ColumnDescPtr,
         properties: WriterPropertiesPtr,
         pages: &'p mut Pages,
@@ -45,7 +45,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Appends the values of a batch.
-    pub fn append(&mut self, values: &Values<'_>) -> Result<(), ParquetError> {
+    pub(super) fn append(&mut self, values: &Values<'_>) -> Result<(), ParquetError> {
         let Encoder {
             writer,
             levels,
@@ -79,7 +79,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// Ends the column; the pages are complete.
-    pub fn close(self) -> Result<ColumnCloseResult, ParquetError> {
+    pub(super) fn close(self) -> Result<ColumnCloseResult, ParquetError> {
         self.writer.close()
     }
 }

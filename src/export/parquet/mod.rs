@@ -31,6 +31,7 @@ use layout::StoredColumn;
 /// One table as Parquet; the slices unless another table is chosen.
 pub(crate) const PARQUET: Exporter = Exporter {
     name: "parquet",
+    title: "Parquet",
     about: "One table as Parquet, for DuckDB, Spark, Polars and other engines",
     extension: "parquet",
     text: ExportedText::AsWritten,
@@ -47,7 +48,8 @@ const PORTION_ROWS: usize = 32 * BATCH_ROWS;
 fn write_table(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
     let table = request.table.unwrap_or(&TABLES[0]);
     let (loaded, job) = (request.loaded, request.job);
-    let rows = TableRows::new(table, loaded, request.chosen, Audience::Program)?;
+    let rows = TableRows::new(table, loaded, request.chosen, Audience::Program, job)?;
+    job.check()?;
     let columns: Vec<StoredColumn> = rows.columns.iter().map(StoredColumn::of).collect();
     let sorted: &[usize] = match rows.columns.first() {
         Some(first) if *first == TS => &[0],

@@ -63,7 +63,7 @@ pub(super) fn number_of(arrow: u32) -> u64 {
 
 impl Arrows {
     /// Attaches the chosen arrows of a trace.
-    pub fn new(context: &Context<'_>) -> Arrows {
+    pub(super) fn new(context: &Context<'_>) -> Arrows {
         let mut arrows = Arrows {
             slices_with_any: vec![0; context.trace.slices.len().div_ceil(64)],
             ..Arrows::default()
@@ -156,13 +156,13 @@ impl Arrows {
 
     /// Returns whether arrows are at an end of a slice.
     #[inline]
-    pub fn has_any(&self, slice: SliceId) -> bool {
+    pub(crate) fn has_any(&self, slice: SliceId) -> bool {
         let bits = self.slices_with_any.get(slice.0 as usize / 64);
         bits.is_some_and(|bits| bits >> (slice.0 % 64) & 1 == 1)
     }
 
     /// Returns the ends of arrows at an end of a slice.
-    pub fn at(&self, slice: SliceId, side: Side) -> &[Attached] {
+    pub(super) fn at(&self, slice: SliceId, side: Side) -> &[Attached] {
         let place = Place { slice, side };
         self.attached.get(&place).map_or(&[], Vec::as_slice)
     }

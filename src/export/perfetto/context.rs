@@ -28,24 +28,24 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// Returns a time as it is written.
     #[inline]
-    pub fn time(&self, time: i64) -> u64 {
+    pub(super) fn time(&self, time: i64) -> u64 {
         time.saturating_add(self.shift).max(0).cast_unsigned()
     }
 
     /// Returns the range, clipped to the trace.
-    pub fn span(&self) -> TimeSpan {
+    pub(super) fn span(&self) -> TimeSpan {
         let (chosen, whole) = (self.chosen.span, self.trace.span);
         TimeSpan::new(chosen.start.max(whole.start), chosen.end.min(whole.end))
     }
 
     /// Returns the number of a CPU in the file.
-    pub fn cpu(&self, cpu: u32) -> Option<u32> {
+    pub(super) fn cpu(&self, cpu: u32) -> Option<u32> {
         self.people.cpu(CpuId(cpu))
     }
 
     /// Returns whether an event is written as an ftrace event, and trace_processor derives the same rows from it that
     /// the trace has: these rows are not written again.
-    pub fn is_derived(&self, id: EventId) -> bool {
+    pub(crate) fn is_derived(&self, id: EventId) -> bool {
         if !self.plans.derive_any() {
             return false;
         }
@@ -56,7 +56,7 @@ impl<'a> Context<'a> {
 
     /// Returns whether trace_processor derives a slice from its begin and end. It makes no slices of programs
     /// and open files, although these may begin with events from which it derives other slices.
-    pub fn is_derived_slice(&self, slice: SliceId) -> bool {
+    pub(crate) fn is_derived_slice(&self, slice: SliceId) -> bool {
         if !self.plans.derive_any() {
             return false;
         }
@@ -68,25 +68,25 @@ impl<'a> Context<'a> {
 
     /// Returns whether trace_processor derives the runs of a CPU and the states of its threads from the kernel's
     /// context switches.
-    pub fn has_switches_of(&self, cpu: CpuId) -> bool {
+    pub(crate) fn has_switches_of(&self, cpu: CpuId) -> bool {
         let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
         self.sources.of_cpu(cpu).is_some_and(has_switches)
     }
 
     /// Returns whether trace_processor derives the states of a thread from the kernel's context switches.
-    pub fn has_switches_of_thread(&self, thread: ThreadId) -> bool {
+    pub(crate) fn has_switches_of_thread(&self, thread: ThreadId) -> bool {
         let has_switches = |machine| self.plans.has_typed(machine, SWITCH.event);
         self.sources.of_thread(thread).is_some_and(has_switches)
     }
 
     /// Returns how a machine's kernel numbers thread states.
-    pub fn states(&self, machine: Machine) -> StateBits {
+    pub(super) fn states(&self, machine: Machine) -> StateBits {
         let states = self.states.get(machine.0 as usize).copied();
         states.unwrap_or(StateBits::Old)
     }
 
     /// Returns whether an ftrace event is written because it is in the range and chosen itself.
-    pub fn is_written_event(&self, id: EventId) -> bool {
+    pub(crate) fn is_written_event(&self, id: EventId) -> bool {
         let time: Timestamp = self.trace.events.time(id);
         self.chosen.span.contains(time) && self.chosen.has_event(id)
     }

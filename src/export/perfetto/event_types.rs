@@ -25,13 +25,13 @@ pub(super) struct EventType {
 
 impl EventType {
     /// Returns whether it begins or ends a system call that only has a number.
-    pub fn is_call_by_number(&self) -> bool {
+    pub(crate) fn is_call_by_number(&self) -> bool {
         self.event.starts_with("raw_syscalls:")
     }
 
     /// Returns the name of the event at the other end of the slices that trace_processor derives; `None` if it derives
     /// no slices from two events.
-    pub fn other_end(&self) -> Option<String> {
+    pub(crate) fn other_end(&self) -> Option<String> {
         const ENDS: [(&str, &str); 3] =
             [("_entry", "_exit"), ("_enter", "_exit"), ("_start", "_end")];
         if self.derives != Derives::Slices {

@@ -44,7 +44,7 @@ pub(super) struct EventEncoder<'a> {
 
 impl<'a> EventEncoder<'a> {
     /// Returns an encoder that has met no symbols.
-    pub fn new(context: &'a Context<'a>, symbols: &'a Symbols) -> EventEncoder<'a> {
+    pub(super) fn new(context: &'a Context<'a>, symbols: &'a Symbols) -> EventEncoder<'a> {
         EventEncoder {
             context,
             symbols,
@@ -53,12 +53,12 @@ impl<'a> EventEncoder<'a> {
     }
 
     /// Returns the symbols that the events so far use.
-    pub fn symbols(&mut self) -> &mut UsedSymbols {
+    pub(super) fn symbols(&mut self) -> &mut UsedSymbols {
         &mut self.used
     }
 
     /// Writes an event into a bundle.
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         out: &mut Message,
         machine: Machine,

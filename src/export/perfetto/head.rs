@@ -28,7 +28,7 @@ pub(super) struct System {
 
 impl System {
     /// Returns the system information of the machine's file.
-    pub fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
+    pub(super) fn of(sources: &KernelSources<'_>, machine: Machine) -> System {
         let info = sources.info(machine);
         let uname = info.uname.as_deref();
         let words = uname.map(|uname| uname.split_whitespace().map(str::to_owned).collect());
@@ -46,7 +46,7 @@ impl System {
     }
 
     /// Returns whether Perfetto has names for the machine's system calls.
-    pub fn call_names(&self) -> CallNames {
+    pub(crate) fn call_names(&self) -> CallNames {
         match MACHINES.contains(&self.machine_name()) {
             true => CallNames::Known,
             false => CallNames::Unknown,
@@ -54,7 +54,7 @@ impl System {
     }
 
     /// Returns how trace_processor reads the numbers of thread states.
-    pub fn states(&self) -> StateBits {
+    pub(super) fn states(&self) -> StateBits {
         let release = self.uname.as_ref().and_then(|words| words.get(2));
         let mut numbers = release.map_or("", String::as_str).split(['.', '-']);
         let mut number = || numbers.next().and_then(|text| text.parse::<u32>().ok());

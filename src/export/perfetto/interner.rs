@@ -99,7 +99,7 @@ fn entry(message: &mut Message, table: FieldNumber, number: u64, text: &[u8]) {
 
 impl Interner {
     /// Removes all numbers if the texts take too much memory: the state of the sequence is cleared.
-    pub fn start_piece(&mut self) {
+    pub(crate) fn start_piece(&mut self) {
         if self.annotations.kept_bytes.max(self.texts.kept_bytes) > MOST_KEPT / 2 {
             *self = Interner::default();
         }
@@ -107,7 +107,7 @@ impl Interner {
 
     /// Returns the flags of a packet that uses numbers.
     #[inline]
-    pub fn flags(&mut self) -> u64 {
+    pub(super) fn flags(&mut self) -> u64 {
         match std::mem::replace(&mut self.is_cleared, true) {
             true => packet::NEEDS_STATE,
             false => packet::NEEDS_STATE | packet::STATE_CLEARED,
@@ -116,7 +116,7 @@ impl Interner {
 
     /// Returns the number of an event's name.
     #[inline]
-    pub fn name(&mut self, trace: &Trace, name: StringId) -> u64 {
+    pub(super) fn name(&mut self, trace: &Trace, name: StringId) -> u64 {
         let (number, is_new) = self.names.number(name);
         if is_new {
             let text = trace.strings.bytes(name);
@@ -127,7 +127,7 @@ impl Interner {
 
     /// Returns the number of a category.
     #[inline]
-    pub fn category(&mut self, trace: &Trace, category: StringId) -> u64 {
+    pub(super) fn category(&mut self, trace: &Trace, category: StringId) -> u64 {
         let (number, is_new) = self.categories.number(category);
         if is_new {
             let text = trace.strings.bytes(category);
@@ -137,7 +137,7 @@ impl Interner {
     }
 
     /// Returns the number of an argument's name; `None` if it is to be written as it is.
-    pub fn annotation(&mut self, name: &[u8]) -> Option<u64> {
+    pub(crate) fn annotation(&mut self, name: &[u8]) -> Option<u64> {
         if self.recent.is_empty() {
             self.recent = vec![Recent::default(); RECENT];
         }
@@ -165,7 +165,7 @@ impl Interner {
     }
 
     /// Returns the number of a text that was seen before; `None` if it is to be written as it is.
-    pub fn text(&mut self, text: &[u8]) -> Option<u64> {
+    pub(super) fn text(&mut self, text: &[u8]) -> Option<u64> {
         if text.len() < SHORT || text.len() > LONG {
             return None;
         }
@@ -188,7 +188,7 @@ impl Interner {
 
     /// Writes the new entries into the packet that needs them, and removes them from `new`.
     #[inline]
-    pub fn write_new(&mut self, message: &mut Message, field: FieldNumber) {
+    pub(crate) fn write_new(&mut self, message: &mut Message, field: FieldNumber) {
         if self.new.len() > 0 {
             message.bytes_field(field, self.new.bytes());
             self.new.truncate(0);
@@ -227,7 +227,7 @@ mod tests {
             assert_eq!(interner.annotation(b"first"), Some(1));
             assert_eq!(interner.flags(), flags);
         }
-        // So many texts that the tables start anew.
+        // Enough texts that the tables start empty again.
         for number in 0..MOST_KEPT / LONG {
             let text = format!("{number:LONG$}");
             assert_eq!(interner.text(text.as_bytes()), None);

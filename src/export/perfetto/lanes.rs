@@ -84,7 +84,7 @@ fn first_start(slices: &Slices, rows: &Range<u32>) -> Maybe<i64> {
 
 impl Lane {
     /// Returns when the first slice of a track starts that may be chosen.
-    pub fn first_start(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Maybe<i64> {
+    pub(crate) fn first_start(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Maybe<i64> {
         let rows = Lane::rows(trace, track).iter();
         let starts =
             rows.map(|row| first_start(&trace.slices, &trace.slices.overlapping(row, chosen.span)));
@@ -97,7 +97,7 @@ impl Lane {
     }
 
     /// Returns the slices of a track, of which none is marked.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Lane {
+    pub(super) fn new(trace: &Trace, chosen: &Chosen<'_>, track: TrackId) -> Lane {
         let rows = (0_u32..).zip(Lane::rows(trace, track)).map(|(depth, row)| {
             let slices = trace.slices.overlapping(row, chosen.span);
             RowLeft {
@@ -120,7 +120,7 @@ impl Lane {
     }
 
     /// Returns when the next mark is, if there is one.
-    pub fn next(&mut self) -> Maybe<i64> {
+    pub(super) fn next(&mut self) -> Maybe<i64> {
         let starts = self.rows.iter().map(|row| row.next).min();
         let ends = self.open.all_mut();
         let ends = ends.filter_map(|(_, slices)| slices.last().map(|slice| slice.end));
@@ -128,7 +128,7 @@ impl Lane {
     }
 
     /// Calls `each` with all marks before `until`; those of a layer are in order of time.
-    pub fn marks_until(
+    pub(crate) fn marks_until(
         &mut self,
         context: &Context<'_>,
         until: i64,

@@ -11,7 +11,7 @@ pub(super) struct GapEnds(FxHashMap<u32, Vec<i64>>);
 
 impl GapEnds {
     /// Returns the ends of all chosen gaps.
-    pub fn new(context: &Context<'_>) -> GapEnds {
+    pub(super) fn new(context: &Context<'_>) -> GapEnds {
         let mut ends: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
         for row in chosen_rows(context.trace, context.chosen) {
             let Some(cpu) = context.trace.gap_cpu(GapId(row.row)) else {
@@ -28,7 +28,7 @@ impl GapEnds {
     }
 
     /// Returns the gaps of a CPU that end after `before` (the time of the previous event, if there is one).
-    pub fn ahead(&self, cpu: u32, before: Option<i64>) -> LossesAhead<'_> {
+    pub(crate) fn ahead(&self, cpu: u32, before: Option<i64>) -> LossesAhead<'_> {
         let ends = self.0.get(&cpu).map_or(&[][..], Vec::as_slice);
         let past = ends.partition_point(|&end| before.is_some_and(|before| end <= before));
         LossesAhead(ends.get(past..).unwrap_or(&[]))
@@ -41,7 +41,7 @@ pub(super) struct LossesAhead<'g>(&'g [i64]);
 impl LossesAhead<'_> {
     /// Returns whether a gap ends after the last event and at or before `time`, which is the next event's.
     #[inline]
-    pub fn ends_by(&mut self, time: i64) -> bool {
+    pub(crate) fn ends_by(&mut self, time: i64) -> bool {
         let is_after_loss = self.0.first().is_some_and(|&end| end <= time);
         while let [end, rest @ ..] = self.0
             && *end <= time

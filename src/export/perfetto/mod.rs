@@ -71,6 +71,7 @@ use track_events::write_track_events;
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "perfetto",
+    title: "Perfetto",
     about: "Perfetto's own format: for ui.perfetto.dev and trace_processor, with the kernel's events as they know them",
     extension: "pftrace",
     text: ExportedText::AsWritten,

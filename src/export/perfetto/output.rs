@@ -27,13 +27,13 @@ pub(super) struct Output<'a> {
 
 impl Output<'_> {
     /// Writes whole packets; errors if the export was cancelled.
-    pub fn write(&mut self, packets: &[u8]) -> Result<(), ExportError> {
+    pub(super) fn write(&mut self, packets: &[u8]) -> Result<(), ExportError> {
         self.job.check()?;
         Ok(self.out.write_all(packets)?)
     }
 
     /// Writes a packet of a machine with a time and the fields that `fill` adds.
-    pub fn packet(
+    pub(crate) fn packet(
         &mut self,
         time: u64,
         machine: Machine,

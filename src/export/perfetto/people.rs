@@ -46,7 +46,7 @@ pub(super) struct People<'a> {
 
 impl<'a> People<'a> {
     /// Chooses the numbers.
-    pub fn new(trace: &'a Trace, sources: &'a KernelSources<'a>) -> People<'a> {
+    pub(super) fn new(trace: &'a Trace, sources: &'a KernelSources<'a>) -> People<'a> {
         let koids = Koids::new(trace);
         let processes = (0..trace.processes.len() as u32).map(|id| koids.process(ProcessId(id)));
         let threads = (0..trace.threads.len() as u32).flat_map(|id| {
@@ -156,17 +156,17 @@ impl<'a> People<'a> {
     }
 
     /// Returns the number of a CPU; `None` if the file has no number left for it.
-    pub fn cpu(&self, id: CpuId) -> Option<u32> {
+    pub(super) fn cpu(&self, id: CpuId) -> Option<u32> {
         self.cpus.get(id.0 as usize).copied().flatten()
     }
 
     /// Returns the name of a CPU.
-    pub fn cpu_name(&self, id: CpuId) -> String {
+    pub(crate) fn cpu_name(&self, id: CpuId) -> String {
         self.koids.cpu_name(self.trace, id)
     }
 
     /// Returns the number of a process.
-    pub fn process(&self, id: ProcessId) -> u64 {
+    pub(super) fn process(&self, id: ProcessId) -> u64 {
         let process = self.trace.processes.get(id.0 as usize);
         let source = self.trace.source_of(id.0, |source| &source.processes);
         let is_kernel = match source {
@@ -183,7 +183,7 @@ impl<'a> People<'a> {
     }
 
     /// Returns a thread's number as the kernel's events have it.
-    pub fn raw_tid(&self, id: ThreadId) -> u64 {
+    pub(crate) fn raw_tid(&self, id: ThreadId) -> u64 {
         match id {
             ThreadId::IDLE => 0,
             id => self.thread(id).tid,
@@ -192,7 +192,7 @@ impl<'a> People<'a> {
 
     /// Returns the numbers of a thread; a thread whose process is not known is the main thread of a process of the same
     /// number.
-    pub fn thread(&self, id: ThreadId) -> ThreadNumbers {
+    pub(super) fn thread(&self, id: ThreadId) -> ThreadNumbers {
         let thread = self.trace.thread(id);
         let is_own = self.sources.of_thread(id).is_some() && i32::try_from(thread.tid).is_ok();
         let tid = match is_own {
@@ -204,23 +204,23 @@ impl<'a> People<'a> {
     }
 
     /// Returns the machine of a thread.
-    pub fn machine_of_thread(&self, id: ThreadId) -> Machine {
+    pub(crate) fn machine_of_thread(&self, id: ThreadId) -> Machine {
         self.sources.of_thread(id).unwrap_or(Machine::HOST)
     }
 
     /// Returns the machine of a process.
-    pub fn machine_of_process(&self, id: ProcessId) -> Machine {
+    pub(crate) fn machine_of_process(&self, id: ProcessId) -> Machine {
         self.sources.of_process(id).unwrap_or(Machine::HOST)
     }
 
     /// Returns the machine of a CPU.
-    pub fn machine_of_cpu(&self, id: CpuId) -> Machine {
+    pub(crate) fn machine_of_cpu(&self, id: CpuId) -> Machine {
         self.sources.of_cpu(id).unwrap_or(Machine::HOST)
     }
 
     /// Writes the chosen processes and threads of a machine; returns how many there are. Those whose creation is among
     /// the written events are left out, because the events contain more about them.
-    pub fn write_tree(
+    pub(crate) fn write_tree(
         &self,
         chosen: &Chosen<'_>,
         machine: Machine,

@@ -37,7 +37,7 @@ pub(super) struct KindPlan<'a> {
 
 impl KindPlan<'_> {
     /// Returns what trace_processor derives from the events.
-    pub fn derives(&self) -> Derives {
+    pub(crate) fn derives(&self) -> Derives {
         match &self.form {
             EventForm::Typed(form) => form.event_type.derives,
             _ => Derives::Nothing,
@@ -102,7 +102,7 @@ impl<'a> TypedForm<'a> {
 
     /// Returns the index in the message of the field `name`, which is at `at` in its event.
     #[inline]
-    pub fn index(&self, at: usize, name: &str) -> Option<usize> {
+    pub(super) fn index(&self, at: usize, name: &str) -> Option<usize> {
         let index = match self.places.get(at) {
             Some(place) if is_same(&place.name, name) => place.index,
             _ => place_in(self.event_type, name),
@@ -145,7 +145,7 @@ pub(super) enum ValueKind {
 
 impl ValueKind {
     /// Returns the type for a value; `None` if it is missing.
-    pub fn of(value: &ValueRef<'_>) -> Option<ValueKind> {
+    pub(super) fn of(value: &ValueRef<'_>) -> Option<ValueKind> {
         match value {
             ValueRef::Null => None,
             ValueRef::Int(_) => Some(ValueKind::Int),
@@ -193,14 +193,14 @@ pub(super) struct Kernel<'s, 'a> {
 pub(super) enum CallNames {
     /// trace_processor has the names of the machine's calls.
     Known,
-    /// trace_processor has no names for the machine's calls, or the calls are recorded by name as well.
+    /// trace_processor has no names for the machine's calls, or the calls are also recorded by name.
     Unknown,
 }
 
 impl<'a> Plans<'a> {
     /// Examines the first chosen events of each kind; `more` are events out of the range that may be written, `names`
     /// has an entry for each machine.
-    pub fn new(
+    pub(super) fn new(
         kernel: Kernel<'_, 'a>,
         chosen: &Chosen<'_>,
         more: &[EventId],
@@ -226,7 +226,7 @@ impl<'a> Plans<'a> {
 
     /// Returns the plan of a kind.
     #[inline]
-    pub fn of(&self, machine: Machine, kind: KindId) -> &KindPlan<'a> {
+    pub(super) fn of(&self, machine: Machine, kind: KindId) -> &KindPlan<'a> {
         static NAMED: KindPlan<'static> = KindPlan {
             form: EventForm::Named,
             name: StringId::EMPTY,
@@ -239,12 +239,12 @@ impl<'a> Plans<'a> {
 
     /// Returns whether trace_processor makes slices or counters of any kind.
     #[inline]
-    pub fn derive_any(&self) -> bool {
+    pub(crate) fn derive_any(&self) -> bool {
         self.derive_any
     }
 
     /// Returns whether some kind has the message of this event.
-    pub fn has_typed(&self, machine: Machine, event: &str) -> bool {
+    pub(crate) fn has_typed(&self, machine: Machine, event: &str) -> bool {
         let plans = self.machines.get(machine.0 as usize);
         let mut kinds = plans.into_iter().flat_map(|plans| &plans.kinds);
         kinds.any(|plan| match &plan.form {
@@ -254,7 +254,7 @@ impl<'a> Plans<'a> {
     }
 
     /// Writes the descriptions of a machine's described messages into a bundle.
-    pub fn write_descriptors(&self, machine: Machine, trace: &Trace, message: &mut Message) {
+    pub(crate) fn write_descriptors(&self, machine: Machine, trace: &Trace, message: &mut Message) {
         let Some(plans) = self.machines.get(machine.0 as usize) else {
             return;
         };

@@ -86,7 +86,7 @@ fn put_key(room: &mut [u8; ROOM], field: FieldNumber, wire_type: u64) -> usize {
 
 impl Message {
     /// Returns an empty message that writes into the memory of `buffer`.
-    pub fn with_buffer(buffer: Vec<u8>) -> Message {
+    pub(crate) fn with_buffer(buffer: Vec<u8>) -> Message {
         Message {
             bytes: buffer,
             length: 0,
@@ -94,24 +94,24 @@ impl Message {
     }
 
     /// Returns the written bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
     /// Returns the written bytes and empties the message.
-    pub fn take(&mut self) -> Vec<u8> {
+    pub(super) fn take(&mut self) -> Vec<u8> {
         self.bytes.truncate(self.length);
         self.length = 0;
         std::mem::take(&mut self.bytes)
     }
 
     /// Number of bytes.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.length
     }
 
     /// Removes the bytes after the first `length`.
-    pub fn truncate(&mut self, length: usize) {
+    pub(super) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length);
     }
 
@@ -134,7 +134,7 @@ impl Message {
 
     /// Writes an unsigned number.
     #[inline]
-    pub fn uint(&mut self, field: FieldNumber, value: u64) {
+    pub(crate) fn uint(&mut self, field: FieldNumber, value: u64) {
         self.put(|room| {
             let at = put_key(room, field, VARINT);
             put_varint(room, at, value)
@@ -143,17 +143,17 @@ impl Message {
 
     /// Writes a signed number as `int32` and `int64` have it: a negative one needs ten bytes.
     #[inline]
-    pub fn int(&mut self, field: FieldNumber, value: i64) {
+    pub(super) fn int(&mut self, field: FieldNumber, value: i64) {
         self.uint(field, value.cast_unsigned());
     }
 
     /// Writes a truth value that is true.
-    pub fn flag(&mut self, field: FieldNumber) {
+    pub(super) fn flag(&mut self, field: FieldNumber) {
         self.uint(field, 1);
     }
 
     /// Writes a number of eight bytes (`fixed64`).
-    pub fn fixed64(&mut self, field: FieldNumber, value: u64) {
+    pub(crate) fn fixed64(&mut self, field: FieldNumber, value: u64) {
         self.put(|room| {
             let at = put_key(room, field, EIGHT_BYTES);
             room[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -162,13 +162,13 @@ impl Message {
     }
 
     /// Writes a floating-point number (`double`).
-    pub fn double(&mut self, field: FieldNumber, value: f64) {
+    pub(super) fn double(&mut self, field: FieldNumber, value: f64) {
         self.fixed64(field, value.to_bits());
     }
 
     /// Writes bytes, or a text.
     #[inline]
-    pub fn bytes_field(&mut self, field: FieldNumber, value: &[u8]) {
+    pub(crate) fn bytes_field(&mut self, field: FieldNumber, value: &[u8]) {
         self.put(|room| {
             let at = put_key(room, field, DELIMITED);
             put_varint(room, at, value.len() as u64)
@@ -178,7 +178,7 @@ impl Message {
 
     /// Appends fields that are bytes already.
     #[inline]
-    pub fn append(&mut self, fields: &[u8]) {
+    pub(super) fn append(&mut self, fields: &[u8]) {
         if self.bytes.len() - self.length < fields.len() {
             self.grow(fields.len());
         }
@@ -189,18 +189,18 @@ impl Message {
 
     /// Writes a text.
     #[inline]
-    pub fn text(&mut self, field: FieldNumber, value: &str) {
+    pub(super) fn text(&mut self, field: FieldNumber, value: &str) {
         self.bytes_field(field, value.as_bytes());
     }
 
     /// Opens a message that usually has fewer than 128 bytes.
     #[inline]
-    pub fn open(&mut self, field: FieldNumber) -> Open {
+    pub(super) fn open(&mut self, field: FieldNumber) -> Open {
         self.open_reserving(field, 1)
     }
 
     /// Opens a message that may have many bytes, fewer than 2^28.
-    pub fn open_large(&mut self, field: FieldNumber) -> Open {
+    pub(crate) fn open_large(&mut self, field: FieldNumber) -> Open {
         self.open_reserving(field, LARGE_LENGTH)
     }
 
@@ -215,7 +215,7 @@ impl Message {
 
     /// Closes the message that was opened last.
     #[inline]
-    pub fn close(&mut self, open: Open) {
+    pub(super) fn close(&mut self, open: Open) {
         let length = self.length - open.start;
         if open.reserved == 1 && length < 0x80 {
             self.bytes[open.start - 1] = length as u8;

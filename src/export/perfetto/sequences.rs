@@ -22,7 +22,7 @@ pub(super) struct Numbers(Vec<(Machine, Interner)>);
 
 impl Numbers {
     /// Forgets numbers that take too much memory, before the next piece.
-    pub fn start_piece(&mut self) {
+    pub(crate) fn start_piece(&mut self) {
         for (_, interner) in &mut self.0 {
             interner.start_piece();
         }
@@ -30,7 +30,7 @@ impl Numbers {
 
     /// Returns the numbers for a machine.
     #[inline]
-    pub fn of(&mut self, machine: Machine) -> &mut Interner {
+    pub(super) fn of(&mut self, machine: Machine) -> &mut Interner {
         let at = match self.0.iter().position(|(own, _)| *own == machine) {
             Some(at) => at,
             None => {
@@ -62,7 +62,7 @@ pub(super) struct Sequences([Sequence; SEQUENCES]);
 impl Sequences {
     /// Calls `encode` with the index of the sequence of a piece, and its numbers, after all pieces before it. Pieces must
     /// be taken in order.
-    pub fn with<R>(&self, piece: usize, encode: impl FnOnce(usize, &mut Numbers) -> R) -> R {
+    pub(super) fn with<R>(&self, piece: usize, encode: impl FnOnce(usize, &mut Numbers) -> R) -> R {
         let index = piece % SEQUENCES;
         let Sequence { turn, next } = &self.0[index];
         let is_early = |turn: &mut Turn| turn.piece_count < piece / SEQUENCES;

@@ -11,16 +11,13 @@ use crate::trace::{
     CounterTrackId, CpuId, EventId, ProcessId, Segment, Source, SourceId, ThreadId, Trace, TrackId,
 };
 
-/// The starts of the names of the kernel's formats, see [`TraceInfo::format`].
-const KERNEL_FORMATS: [&str; 2] = ["trace.dat", "ftrace text"];
-
 /// A machine of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Machine(pub u32);
 
 impl Machine {
     /// The machine of packets that name none.
-    pub const HOST: Machine = Machine(0);
+    pub(crate) const HOST: Machine = Machine(0);
 }
 
 /// Which files of a trace contain the kernel's events.
@@ -29,17 +26,15 @@ pub(super) struct KernelSources<'a> {
     /// The number of recordings of the kernel.
     count: u32,
     has_all_events: bool,
-    /// By file, if there are several.
+    /// The machine of each file, by `SourceId`; empty if the trace has one file.
     of_sources: Vec<Option<Machine>>,
 }
 
 impl<'a> KernelSources<'a> {
     /// Looks at the files of a trace.
-    pub fn new(trace: &'a Trace) -> KernelSources<'a> {
-        let is_kernel =
-            |info: &TraceInfo| (KERNEL_FORMATS.iter()).any(|name| info.format.starts_with(name));
+    pub(super) fn new(trace: &'a Trace) -> KernelSources<'a> {
         if trace.sources.is_empty() {
-            let is_any = is_kernel(&trace.info);
+            let is_any = trace.info.is_of_kernel;
             let mut segments = trace.events.segments().iter();
             return KernelSources {
                 trace,
@@ -50,7 +45,7 @@ impl<'a> KernelSources<'a> {
         }
         let mut count = 0;
         let of_sources = trace.sources.iter().map(|source| {
-            is_kernel(&source.info).then(|| {
+            source.info.is_of_kernel.then(|| {
                 count += 1;
                 Machine(count - 1)
             })
@@ -64,28 +59,28 @@ impl<'a> KernelSources<'a> {
     }
 
     /// Returns the machines whose kernels were recorded.
-    pub fn machines(&self) -> impl Iterator<Item = Machine> + use<> {
+    pub(super) fn machines(&self) -> impl Iterator<Item = Machine> + use<> {
         (0..self.count).map(Machine)
     }
 
     /// Returns whether any file contains the kernel's events.
-    pub fn is_any(&self) -> bool {
+    pub(crate) fn is_any(&self) -> bool {
         self.count > 0
     }
 
     /// Returns whether all events are ftrace events.
-    pub fn has_all_events(&self) -> bool {
+    pub(crate) fn has_all_events(&self) -> bool {
         self.has_all_events
     }
 
     /// Returns the name of a machine's file; empty for the only file.
-    pub fn name(&self, machine: Machine) -> &'a str {
+    pub(super) fn name(&self, machine: Machine) -> &'a str {
         let source = self.source(machine);
         source.map_or("", |source| &source.name)
     }
 
     /// Returns the facts that the file of a machine states about itself.
-    pub fn info(&self, machine: Machine) -> &'a TraceInfo {
+    pub(super) fn info(&self, machine: Machine) -> &'a TraceInfo {
         let source = self.source(machine);
         source.map_or(&self.trace.info, |source| &source.info)
     }
@@ -96,7 +91,7 @@ impl<'a> KernelSources<'a> {
     }
 
     /// Returns the machine of a file.
-    pub fn of_source(&self, SourceId(source): SourceId) -> Option<Machine> {
+    pub(crate) fn of_source(&self, SourceId(source): SourceId) -> Option<Machine> {
         self.of_sources.get(source as usize).copied().flatten()
     }
 
@@ -110,40 +105,40 @@ impl<'a> KernelSources<'a> {
     }
 
     /// Returns the machine of a segment; `None` if its events are not the kernel's.
-    pub fn of_segment(&self, segment: &Segment) -> Option<Machine> {
+    pub(crate) fn of_segment(&self, segment: &Segment) -> Option<Machine> {
         segment.cpu?;
         self.of_row(segment.first, |source| &source.events)
     }
 
     /// Returns the machine of an event; `None` if it is not written as an ftrace event.
-    pub fn of_event(&self, id: EventId) -> Option<Machine> {
+    pub(crate) fn of_event(&self, id: EventId) -> Option<Machine> {
         let machine = self.of_row(id.0, |source| &source.events)?;
         (self.trace.events.is_in_lane_of_cpu(id)).then_some(machine)
     }
 
     /// Returns the machine of a CPU; `None` if its file does not contain the kernel's events.
-    pub fn of_cpu(&self, id: CpuId) -> Option<Machine> {
+    pub(super) fn of_cpu(&self, id: CpuId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.cpus)
     }
 
     /// Returns the machine of a thread; `None` if its file does not contain the kernel's events.
-    pub fn of_thread(&self, id: ThreadId) -> Option<Machine> {
+    pub(super) fn of_thread(&self, id: ThreadId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.threads)
     }
 
     /// Returns the machine of a process; `None` if its file does not contain the kernel's events.
-    pub fn of_process(&self, id: ProcessId) -> Option<Machine> {
+    pub(super) fn of_process(&self, id: ProcessId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.processes)
     }
 
     /// Returns the machine of a counter; `None` if its file does not contain the kernel's events.
-    pub fn of_counter(&self, id: CounterTrackId) -> Option<Machine> {
+    pub(crate) fn of_counter(&self, id: CounterTrackId) -> Option<Machine> {
         self.of_row(id.0, |source| &source.counters)
     }
 
     /// Returns the machine of a track without a thread, CPU or process; `None` if its file does not contain the
     /// kernel's events.
-    pub fn of_loose_track(&self, id: TrackId) -> Option<Machine> {
+    pub(crate) fn of_loose_track(&self, id: TrackId) -> Option<Machine> {
         if self.of_sources.is_empty() {
             return (self.count > 0).then_some(Machine::HOST);
         }

@@ -58,7 +58,7 @@ pub(super) struct MadeSwitch {
 
 impl MadeSwitch {
     /// Writes the event into a bundle of its CPU.
-    pub fn write(&self, context: &Context<'_>, machine: Machine, out: &mut Message) {
+    pub(super) fn write(&self, context: &Context<'_>, machine: Machine, out: &mut Message) {
         let entry = out.open(bundle::EVENT);
         out.uint(ftrace_event::TIMESTAMP, context.time(self.time.0));
         out.uint(ftrace_event::PID, context.people.raw_tid(self.from.thread));

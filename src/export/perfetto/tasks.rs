@@ -126,7 +126,7 @@ enum After {
     Written,
     /// A state that the trace contains no row of.
     State(ThreadState),
-    /// No state that the format has, or none in the range.
+    /// The format lacks this state, or the thread has no state in the range.
     Nothing,
 }
 

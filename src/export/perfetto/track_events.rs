@@ -122,7 +122,7 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
 
     /// Adds a mark.
     #[inline]
-    pub fn mark(&mut self, mark: Mark) -> Result<(), ExportError> {
+    pub(super) fn mark(&mut self, mark: Mark) -> Result<(), ExportError> {
         self.marks.push(mark);
         match self.marks.len() < MARKS_IN_PIECE {
             true => Ok(()),
@@ -131,7 +131,7 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
     }
 
     /// Adds the marks of a window of time, and ends the piece unless it is small.
-    pub fn window(&mut self, marks: Vec<Mark>) -> Result<(), ExportError> {
+    pub(super) fn window(&mut self, marks: Vec<Mark>) -> Result<(), ExportError> {
         match self.marks.is_empty() {
             true => self.marks = marks,
             false => self.marks.extend(marks),
@@ -148,12 +148,12 @@ impl<'a, 'g, 'p> MarkWriter<'a, 'g, 'p> {
     }
 
     /// Errors if the export was cancelled.
-    pub fn check(&self) -> Result<(), ExportError> {
+    pub(super) fn check(&self) -> Result<(), ExportError> {
         Ok(self.job.check()?)
     }
 
     /// Ends the piece.
-    pub fn flush(&mut self) -> Result<(), ExportError> {
+    pub(super) fn flush(&mut self) -> Result<(), ExportError> {
         let marks = std::mem::take(&mut self.marks);
         let number = self.piece_count;
         self.piece_count += 1;
@@ -351,7 +351,7 @@ impl<'a> Encoder<'a> {
             .read(at(events, id, &|| events.get(id).into()), &mut sink);
     }
 
-    /// Writes the arguments of the end of a slice, but for those that its begin has as well.
+    /// Writes the arguments of the end of a slice, except those that its begin also has.
     fn more_arguments(&mut self, begin: EventId, finish: EventId) {
         let events = &self.events;
         let mut sink = MoreAnnotations {
@@ -522,7 +522,7 @@ impl FieldSink for Annotations<'_> {
     }
 }
 
-/// Writes arguments as annotations, but for those that another event has as well.
+/// Writes arguments as annotations, except those that another event also has.
 struct MoreAnnotations<'s, 'a> {
     own: Annotations<'s>,
     reader: &'a dyn Events,

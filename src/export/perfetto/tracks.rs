@@ -26,7 +26,7 @@ impl TrackUuid {
 
     /// Returns the track's machine.
     #[inline]
-    pub fn machine(self) -> Machine {
+    pub(super) fn machine(self) -> Machine {
         Machine((self.0 >> 32) as u32)
     }
 }
@@ -67,7 +67,7 @@ struct Descriptor {
 
 impl<'a> Tracks<'a> {
     /// Returns no tracks yet.
-    pub fn new(trace: &'a Trace, people: &'a People<'a>) -> Tracks<'a> {
+    pub(super) fn new(trace: &'a Trace, people: &'a People<'a>) -> Tracks<'a> {
         Tracks {
             trace,
             people,
@@ -80,7 +80,7 @@ impl<'a> Tracks<'a> {
     }
 
     /// Returns the packets of descriptors since the last call.
-    pub fn take_packets(&mut self) -> Vec<u8> {
+    pub(crate) fn take_packets(&mut self) -> Vec<u8> {
         self.pending.take()
     }
 
@@ -109,14 +109,14 @@ impl<'a> Tracks<'a> {
     }
 
     /// Adds a track with a name only.
-    pub fn named(&mut self, name: &str, parent: Parent) -> TrackUuid {
+    pub(super) fn named(&mut self, name: &str, parent: Parent) -> TrackUuid {
         let descriptor = self.open(parent);
         self.pending.text(track::NAME, name);
         self.close(descriptor)
     }
 
     /// Adds a counter, which stays apart from others of its name.
-    pub fn counter(&mut self, name: &str, parent: Parent) -> TrackUuid {
+    pub(super) fn counter(&mut self, name: &str, parent: Parent) -> TrackUuid {
         let descriptor = self.open(parent);
         self.pending.text(track::NAME, name);
         let counter = self.pending.open(track::COUNTER);
@@ -126,7 +126,7 @@ impl<'a> Tracks<'a> {
     }
 
     /// Returns the track of a process.
-    pub fn process(&mut self, id: ProcessId) -> TrackUuid {
+    pub(super) fn process(&mut self, id: ProcessId) -> TrackUuid {
         if let Some(&known) = self.processes.get(&id) {
             return known;
         }
@@ -147,7 +147,7 @@ impl<'a> Tracks<'a> {
 
     /// Returns the track of a thread. The tracks of idle and unknown threads, which belong to no process, have only a
     /// name.
-    pub fn thread(&mut self, id: impl Into<Option<ThreadId>>) -> TrackUuid {
+    pub(super) fn thread(&mut self, id: impl Into<Option<ThreadId>>) -> TrackUuid {
         let id = id.into();
         if let Some(&known) = self.threads.get(&id) {
             return known;
@@ -175,7 +175,7 @@ impl<'a> Tracks<'a> {
     }
 
     /// Returns the track of a CPU.
-    pub fn cpu(&mut self, id: CpuId) -> TrackUuid {
+    pub(super) fn cpu(&mut self, id: CpuId) -> TrackUuid {
         if let Some(&known) = self.cpus.get(&id) {
             return known;
         }

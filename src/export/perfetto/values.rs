@@ -95,7 +95,7 @@ pub(super) enum StateBits {
 
 impl StateBits {
     /// Returns the bits for letters as the kernel prints them: `S`, `R+`, `D|K`.
-    pub fn of_letters(self, letters: &str) -> Option<i64> {
+    pub(crate) fn of_letters(self, letters: &str) -> Option<i64> {
         let table = match self {
             StateBits::Old => &OLD_STATES[..],
             StateBits::New => &NEW_STATES[..],

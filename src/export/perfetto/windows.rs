@@ -53,14 +53,14 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// Returns the first ns after it.
-    pub fn end(&self) -> i64 {
+    pub(super) fn end(&self) -> i64 {
         self.ends.last().copied().unwrap_or(i64::MAX)
     }
 }
 
 impl Agenda {
     /// Returns an agenda on which nothing is.
-    pub fn new(context: &Context<'_>) -> Agenda {
+    pub(super) fn new(context: &Context<'_>) -> Agenda {
         Agenda::with_windows(window_ends(context))
     }
 
@@ -72,7 +72,7 @@ impl Agenda {
     }
 
     /// Adds a number that is due at a time.
-    pub fn add(&mut self, number: u32, time: i64) {
+    pub(super) fn add(&mut self, number: u32, time: i64) {
         let window = self.ends.partition_point(|&end| end <= time);
         if let Some(due) = self.due.get_mut(window / WINDOWS_IN_STRETCH) {
             due.push(number);
@@ -80,12 +80,12 @@ impl Agenda {
     }
 
     /// The number of stretches.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.due.len()
     }
 
     /// Returns a stretch and what is due in it.
-    pub fn take(&mut self, index: usize) -> Stretch {
+    pub(super) fn take(&mut self, index: usize) -> Stretch {
         let mut due = self.due.get_mut(index).map_or(Vec::new(), std::mem::take);
         due.sort_unstable();
         let ends = self.ends.chunks(WINDOWS_IN_STRETCH).nth(index);
@@ -106,7 +106,7 @@ pub(super) struct Buckets<T> {
 
 impl<T> Buckets<T> {
     /// Returns buckets without marks for the windows that end so.
-    pub fn new(ends: Vec<i64>) -> Buckets<T> {
+    pub(super) fn new(ends: Vec<i64>) -> Buckets<T> {
         Buckets {
             of_windows: ends.iter().map(|_| Vec::new()).collect(),
             ends,
@@ -116,7 +116,7 @@ impl<T> Buckets<T> {
 
     /// Adds a mark.
     #[inline]
-    pub fn add(&mut self, time: i64, mark: T) {
+    pub(super) fn add(&mut self, time: i64, mark: T) {
         let starts_by = |window: usize| window == 0 || self.ends[window - 1] <= time;
         let is_near = starts_by(self.last) && self.ends[self.last] > time;
         if !is_near {
@@ -127,7 +127,7 @@ impl<T> Buckets<T> {
     }
 
     /// Returns the marks of each window, in order.
-    pub fn into_windows(self) -> Vec<Vec<T>> {
+    pub(crate) fn into_windows(self) -> Vec<Vec<T>> {
         self.of_windows
     }
 }

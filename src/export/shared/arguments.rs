@@ -44,7 +44,7 @@ pub(crate) struct Arg<'a> {
 
 impl<'a> Arg<'a> {
     /// Returns an argument.
-    pub fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
+    pub(crate) fn new(name: impl Into<Cow<'a, str>>, value: ArgValue<'a>) -> Arg<'a> {
         Arg {
             name: bytes_of(name.into()),
             value,
@@ -94,13 +94,13 @@ pub(crate) fn instant_scope(fields: &[FieldRef<'_>]) -> Option<InstantScope> {
 }
 
 /// Takes the fields that are arguments out of `fields`, and returns them.
-pub fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
+pub(crate) fn arguments<'a>(fields: &mut Vec<FieldRef<'a>>) -> Vec<Arg<'a>> {
     let fields = fields.drain(..);
     let fields = fields.filter(|field| field.role.is_argument());
     fields.map(argument).collect()
 }
 
-pub fn argument(field: FieldRef<'_>) -> Arg<'_> {
+pub(crate) fn argument(field: FieldRef<'_>) -> Arg<'_> {
     let exact = field.exact.map_or(ExactTexts::default(), |exact| *exact);
     let value = match (field.value, exact.text) {
         (_, Some(text)) => ArgValue::Text(text.into()),

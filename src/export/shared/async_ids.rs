@@ -23,7 +23,7 @@ pub(crate) struct AsyncIds {
 impl AsyncIds {
     /// Chooses the ids; `own_id` returns the id that an event has in the source. Only the first event of each track is
     /// examined: all events of a format have ids, or none have.
-    pub fn new(
+    pub(crate) fn new(
         trace: &Trace,
         chosen: &Chosen<'_>,
         own_id: &dyn Fn(EventId) -> Option<u64>,

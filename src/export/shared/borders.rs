@@ -177,7 +177,7 @@ impl Borders {
         match (drawn, self.cut_of_open(file)) {
             (Some(drawn), Some(cut)) => Some(drawn.min(cut)),
             (None, cut) => cut,
-            // Drawn to the end of the last file: open there as well.
+            // Drawn to the end of the last file: also open there.
             (Some(drawn), None) if drawn >= self.trace_end => None,
             (drawn, None) => drawn,
         }

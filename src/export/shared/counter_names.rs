@@ -20,7 +20,7 @@ pub(crate) struct CounterName {
 impl CounterName {
     /// Returns a name that reads back as `name`: readers join `event:argument`, and omit the argument if it equals the
     /// event.
-    pub fn new(name: &[u8], id: u64) -> CounterName {
+    pub(crate) fn new(name: &[u8], id: u64) -> CounterName {
         let colon = name.iter().position(|&byte| byte == b':');
         let (event, argument) = match colon.map(|at| (&name[..at], &name[at + 1..])) {
             Some((event, argument))

@@ -13,19 +13,19 @@ pub(crate) struct EventCpus<'a> {
 
 impl<'a> EventCpus<'a> {
     /// Returns a look-up for the events of a trace.
-    pub fn new(trace: &'a Trace, reader: &'a dyn Events) -> EventCpus<'a> {
+    pub(crate) fn new(trace: &'a Trace, reader: &'a dyn Events) -> EventCpus<'a> {
         EventCpus { trace, reader }
     }
 
     /// Returns the CPU of an event; `None` if its file does not contain it, or if the model has no such CPU.
-    pub fn cpu(&self, id: EventId) -> Option<CpuId> {
+    pub(crate) fn cpu(&self, id: EventId) -> Option<CpuId> {
         let event = self.trace.events.get(id);
         let known = event.cpu.map(CpuId);
         known.or_else(|| self.cpu_of_number(id, self.number_in_file(event.into())?))
     }
 
     /// Returns the number that the CPU of an event has in the output.
-    pub fn number(&self, id: EventId, koids: &Koids) -> Option<u16> {
+    pub(crate) fn number(&self, id: EventId, koids: &Koids) -> Option<u16> {
         let event = self.trace.events.get(id);
         if let Some(cpu) = event.cpu {
             return koids.cpu_number(CpuId(cpu));

@@ -8,7 +8,7 @@
 //! Flows keep their ids unless a reader would then bind them differently: such a flow gets an artificial id with bit
 //! 63 set.
 //!
-//! Flow events that made no arrow are marks as well, each in a flow of its own: see `lone_flows`.
+//! Flow events that made no arrow are also marks, each in a flow of its own: see `lone_flows`.
 
 use std::collections::BTreeMap;
 use std::collections::hash_map::Entry;
@@ -48,7 +48,7 @@ impl From<FlowOp> for FlowStepSort {
 
 /// One mark of a flow.
 #[derive(Clone, Copy, Debug)]
-pub struct FlowMark {
+pub(crate) struct FlowMark {
     /// Time inside the range, in ns on the trace's clock.
     pub time: i64,
     /// The event of the mark.
@@ -110,7 +110,7 @@ pub(crate) struct FlowMarks {
 
 impl FlowMarks {
     /// Returns the marks of the chosen arrows and lone flow events.
-    pub fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Events) -> FlowMarks {
+    pub(crate) fn new(trace: &Trace, chosen: &Chosen<'_>, reader: &dyn Events) -> FlowMarks {
         let mut found = FlowMarks::default();
         // One event may be a mark of several flows.
         let mut mark_of: FxHashMap<(EventId, u64), usize> = FxHashMap::default();

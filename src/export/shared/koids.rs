@@ -67,16 +67,24 @@ pub(crate) struct Renumbered {
     pub note: String,
 }
 
+/// The threads that keep one number.
+#[derive(Default)]
+struct OfNumber {
+    count: usize,
+    /// The one that context switches and wakeups name.
+    scheduled: Option<ThreadId>,
+}
+
 impl Koids {
     /// Returns koids for every process and thread.
     #[must_use]
-    pub fn new(trace: &Trace) -> Koids {
+    pub(crate) fn new(trace: &Trace) -> Koids {
         Koids::of(trace, FxHashSet::default(), Zero::IsIdle)
     }
 
     /// Returns koids for every process and thread, where `providers` are threads that represent providers.
     #[must_use]
-    pub fn of(trace: &Trace, providers: FxHashSet<ThreadId>, zero: Zero) -> Koids {
+    pub(crate) fn of(trace: &Trace, providers: FxHashSet<ThreadId>, zero: Zero) -> Koids {
         let mut koids = Koids {
             providers,
             ..Koids::default()
@@ -108,14 +116,12 @@ impl Koids {
         let is_idle_seen =
             (trace.tracks.iter()).any(|track| track.kind == TrackKind::Thread(ThreadId::IDLE));
         let mut pairs = FxHashSet::default();
-        let mut tids: FxHashMap<u64, bool> = FxHashMap::default();
-        let mut last_of: FxHashMap<u64, ThreadId> = FxHashMap::default();
+        let mut tids: FxHashMap<u64, OfNumber> = FxHashMap::default();
         for (index, thread) in trace.threads.iter().enumerate() {
             let number = match zero {
                 Zero::IsIdle => thread.tid,
                 Zero::IsSomebody => thread.key,
             };
-            let before = last_of.insert(number, ThreadId(index as u32));
             let process = thread
                 .process
                 .and_then(|id| koids.processes.get(id.0 as usize).copied())
@@ -128,10 +134,8 @@ impl Koids {
                 });
                 continue;
             }
-            let (is_shared, is_clash) = match tids.get(&number) {
-                Some(&other) => (true, other && own),
-                None => (false, false),
-            };
+            let others = tids.get(&number);
+            let is_clash = own && others.is_some_and(|others| others.scheduled.is_some());
             let is_nobody = koids.is_provider(ThreadId(index as u32));
             if is_clash || is_nobody || !pairs.insert((process, number)) {
                 if index > 0 && !is_nobody {
@@ -145,20 +149,20 @@ impl Koids {
                 });
                 continue;
             }
-            if is_shared && own {
-                koids.named_last.push(ThreadId(index as u32));
-            }
             let entry = tids.entry(number).or_default();
-            if is_shared && *entry && !own {
-                // Readers give the switches of a number to the thread that was named last: this one.
-                koids.named_last.extend(before);
+            entry.count += 1;
+            if own {
+                entry.scheduled = Some(ThreadId(index as u32));
             }
-            *entry |= own;
             koids.threads.push(ThreadKoids {
                 process,
                 thread: number,
             });
         }
+        // Readers give the switches of a number to the thread that was named last.
+        let shared = tids.values().filter(|of| of.count > 1);
+        koids.named_last = shared.filter_map(|of| of.scheduled).collect();
+        koids.named_last.sort_unstable();
         koids.reused_numbers = match zero {
             Zero::IsIdle => next - 1,
             Zero::IsSomebody => (next - 1).max(reused_numbers(trace)),
@@ -279,7 +283,7 @@ impl Koids {
 
     /// Returns a note for the user about artificial numbers, if there are any.
     #[must_use]
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         match self.artificial_count {
             0 => {}
@@ -302,7 +306,7 @@ impl Koids {
 
     /// Returns the koids of a thread and its process; those of the machine if there is no thread.
     #[must_use]
-    pub fn thread(&self, id: impl Into<Option<ThreadId>>) -> ThreadKoids {
+    pub(crate) fn thread(&self, id: impl Into<Option<ThreadId>>) -> ThreadKoids {
         let id = id.into();
         id.and_then(|id| self.threads.get(id.0 as usize).copied())
             .unwrap_or(Koids::MACHINE)
@@ -310,7 +314,7 @@ impl Koids {
 
     /// Returns the koid of a process.
     #[must_use]
-    pub fn process(&self, id: ProcessId) -> u64 {
+    pub(crate) fn process(&self, id: ProcessId) -> u64 {
         self.processes
             .get(id.0 as usize)
             .copied()
@@ -363,7 +367,7 @@ impl Koids {
 
     /// Returns the koids of the artificial process and thread of a CPU.
     #[must_use]
-    pub fn cpu(&self, id: CpuId) -> ThreadKoids {
+    pub(crate) fn cpu(&self, id: CpuId) -> ThreadKoids {
         let koid = self.cpus.get(id.0 as usize).copied().unwrap_or(MACHINE);
         ThreadKoids::of_process(koid)
     }

@@ -22,7 +22,7 @@ pub(crate) enum Layer {
 
 impl Layer {
     /// The name of the thread, for a track called `track`.
-    pub fn name(self, track: &str) -> String {
+    pub(crate) fn name(self, track: &str) -> String {
         match self {
             Layer::Own => track.to_owned(),
             Layer::Crossing(depth) => format!("{track} (crossing slices, row {})", depth + 1),
@@ -40,7 +40,7 @@ pub(crate) struct Layers<T> {
 impl<T: Default> Layers<T> {
     /// Returns the value of a layer.
     #[inline]
-    pub fn of(&mut self, layer: Layer) -> &mut T {
+    pub(crate) fn of(&mut self, layer: Layer) -> &mut T {
         match layer {
             Layer::Own => &mut self.own,
             Layer::Crossing(depth) => {
@@ -54,7 +54,7 @@ impl<T: Default> Layers<T> {
     }
 
     /// Returns all values, with their layers in order.
-    pub fn all_mut(&mut self) -> impl Iterator<Item = (Layer, &mut T)> {
+    pub(crate) fn all_mut(&mut self) -> impl Iterator<Item = (Layer, &mut T)> {
         let crossing = (0..).map(Layer::Crossing).zip(&mut self.crossing);
         std::iter::once((Layer::Own, &mut self.own)).chain(crossing)
     }
@@ -128,7 +128,7 @@ pub(crate) struct LayerPlacer {
 
 impl LayerPlacer {
     /// Returns the next slice with its thread.
-    pub fn place(&mut self, slices: &Slices, found: FoundSlice) -> PlacedSlice {
+    pub(crate) fn place(&mut self, slices: &Slices, found: FoundSlice) -> PlacedSlice {
         let FoundSlice {
             start,
             depth,

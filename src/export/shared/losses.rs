@@ -56,7 +56,10 @@ impl GapRow {
 }
 
 /// Returns the CPUs that lost events in the selection.
-pub fn cpus<'a>(trace: &'a Trace, chosen: &'a Chosen<'_>) -> impl Iterator<Item = CpuId> + 'a {
+pub(crate) fn cpus<'a>(
+    trace: &'a Trace,
+    chosen: &'a Chosen<'_>,
+) -> impl Iterator<Item = CpuId> + 'a {
     let rows = chosen_rows(trace, chosen).map(|it| GapId(it.row));
     let counted = Counted::of(trace, chosen).0.into_keys();
     rows.filter_map(|id| trace.gap_cpu(id)).chain(counted)
@@ -73,7 +76,7 @@ pub(crate) struct Counted(FxHashMap<CpuId, CpuLoss>);
 impl Counted {
     /// Returns the counts of the chosen CPUs. Empty unless the selection contains the whole time of the trace: the
     /// counts of a part of it are unknown.
-    pub fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
+    pub(crate) fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
         let span = chosen.span;
         let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
         let mut counted = Counted(FxHashMap::default());
@@ -115,7 +118,7 @@ impl Counted {
     }
 
     /// Returns the arguments for the artificial thread of a CPU.
-    pub fn arguments(&self, id: CpuId) -> Vec<Arg<'static>> {
+    pub(crate) fn arguments(&self, id: CpuId) -> Vec<Arg<'static>> {
         let counts = self.0.get(&id);
         let named = counts.map(|it| [(OVERWRITTEN, it.overwritten), (DROPPED, it.dropped)]);
         let args = named.into_iter().flatten();

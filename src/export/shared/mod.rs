@@ -1,14 +1,15 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
 //! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names of
 //! their tracks (`async_groups`), CPUs of events (`event_cpus`), names of counters, losses, threads that items refer to
-//! (`met`), where items are cut (`borders`), the arguments of events, and how pieces are encoded on all cores
+//! (`met`), where items are cut (`borders`, `crossing`), the arguments of events, and how pieces are encoded on all cores
 //! (`pieces`).
 
-pub mod arguments;
+pub(super) mod arguments;
 pub(crate) mod async_groups;
 pub(crate) mod async_ids;
 pub(crate) mod borders;
 pub(crate) mod counter_names;
+pub(crate) mod crossing;
 pub(crate) mod event_cpus;
 pub(crate) mod flow_marks;
 pub(crate) mod koids;
@@ -30,7 +31,7 @@ pub(crate) fn interrupted(kind: TrackKind, thread: Option<ThreadId>) -> Option<T
 
 /// A thread in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadKoids {
+pub(crate) struct ThreadKoids {
     /// The koid of its process.
     pub process: u64,
     /// Its own koid.

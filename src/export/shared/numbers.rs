@@ -24,7 +24,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// Returns numbers for all of these koids.
-    pub fn new(koids: impl Iterator<Item = u64> + Clone) -> Numbers {
+    pub(crate) fn new(koids: impl Iterator<Item = u64> + Clone) -> Numbers {
         let is_small = |koid: &u64| *koid < SMALL;
         let used: FxHashSet<u64> = koids.clone().filter(is_small).collect();
         let mut numbers = Numbers {
@@ -51,7 +51,7 @@ impl Numbers {
     }
 
     /// Returns the number of a koid.
-    pub fn of(&self, koid: u64) -> u64 {
+    pub(crate) fn of(&self, koid: u64) -> u64 {
         self.stand_ins.get(&koid).copied().unwrap_or(koid)
     }
 
@@ -76,7 +76,7 @@ pub(crate) struct AsyncNumbers(FxHashMap<AsyncId, u64>);
 
 impl AsyncNumbers {
     /// Returns the number of an id.
-    pub fn of(&mut self, id: AsyncId) -> u64 {
+    pub(crate) fn of(&mut self, id: AsyncId) -> u64 {
         const OWN: u64 = SMALL / 2;
         if id.file == 0 && id.id < OWN {
             return id.id;

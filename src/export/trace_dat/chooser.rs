@@ -1,7 +1,8 @@
 //! Which records of a part are exported.
 //!
-//! If threads are chosen, the scheduler's records about them are exported as well, whoever wrote them: `sched_switch`
-//! to a chosen thread, its wakeups, its birth. Without these records, the thread's runs would have no start.
+//! If threads are chosen, the scheduler's records about them are also exported, whichever thread wrote them:
+//! `sched_switch` to a chosen thread, its wakeups, its birth. Without these records, the thread's runs would have no
+//! start.
 
 use rustc_hash::FxHashSet;
 

@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::ops::Range;
 
+use super::LostInPart;
 use super::pages::{CpuPlan, Piece};
 use crate::base::Job;
 use crate::export::ExportError;
 use crate::formats::tracedat::TraceFile;
 use crate::formats::tracedat::buffers::{CpuData, CpuIndex};
+use crate::formats::tracedat::contents::RawOption;
 use crate::tracedat::bytes::Bytes;
 use crate::tracedat::layout::id;
 use crate::tracedat::plan::{
@@ -27,13 +29,18 @@ pub(super) struct OutputFile<'a> {
 
 impl<'a> OutputFile<'a> {
     /// Returns the file with the positions of everything in it; it has no pages yet.
-    pub(super) fn new(input: &'a TraceFile, plans: &'a [CpuPlan]) -> OutputFile<'a> {
+    pub(super) fn new(
+        input: &'a TraceFile,
+        plans: &'a [CpuPlan],
+        lost: Option<&LostInPart>,
+    ) -> OutputFile<'a> {
+        let statistics = lost.map(|lost| statistics_of(input, lost));
         let mut cpu_count = Bytes::new(input.endian());
         cpu_count.u32(input.options.cpu_count.unwrap_or(0));
         let contents = FileContents {
             head: head_of(input),
             sections: sections_of(input),
-            options: options_of(input, plans, &cpu_count.all),
+            options: options_of(input, plans, &cpu_count.all, statistics.as_deref()),
             buffers: buffers_of(input, plans),
         };
         let file = FilePlan::new(&contents);
@@ -97,11 +104,57 @@ fn sections_of(input: &TraceFile) -> Vec<SectionBody<'_>> {
     sections.collect()
 }
 
-/// The input's options, without the statistics of CPUs that are not exported.
+/// Returns the data of the input's options, of which the kernel's statistics state the losses of the part. A CPU has
+/// statistics for each buffer: the first that state any losses state those of the part.
+fn statistics_of(input: &TraceFile, lost: &LostInPart) -> Vec<Vec<u8>> {
+    let mut left = lost.clone();
+    let data = |option: &RawOption| match option.id {
+        id::CPUSTAT => {
+            let cpu = cpu_of_statistics(&option.data).filter(|_| states_losses(&option.data));
+            let count = cpu.and_then(|cpu| left.remove(&cpu));
+            with_losses(&option.data, count.unwrap_or(0))
+        }
+        _ => option.data.clone(),
+    };
+    input.raw_options.iter().map(data).collect()
+}
+
+/// The lines of the kernel's statistics with the numbers of lost events.
+const LOSSES: [&[u8]; 3] = [b"overrun: ", b"commit overrun: ", b"dropped events: "];
+
+/// Returns whether the kernel's statistics of a CPU state that it lost events.
+fn states_losses(statistics: &[u8]) -> bool {
+    let mut lines = statistics.split(|&byte| byte == b'\n');
+    lines.any(|line| {
+        let count = LOSSES.iter().find_map(|name| line.strip_prefix(*name));
+        count.is_some_and(|count| count.trim_ascii() != b"0")
+    })
+}
+
+/// Returns the kernel's statistics of a CPU with this number of overwritten events, and no others that were lost.
+fn with_losses(statistics: &[u8], overwritten: u64) -> Vec<u8> {
+    let line = |line: &[u8]| {
+        let name = LOSSES.into_iter().find(|name| line.starts_with(name));
+        let count = match name == Some(LOSSES[0]) {
+            true => overwritten,
+            false => 0,
+        };
+        match name {
+            Some(name) => [name, count.to_string().as_bytes(), b"\n"].concat(),
+            None => line.to_vec(),
+        }
+    };
+    let lines = statistics.split_inclusive(|&byte| byte == b'\n');
+    lines.flat_map(line).collect()
+}
+
+/// The input's options, without the statistics of CPUs that are not exported. `statistics`: the data of all options, if it
+/// is not the input's.
 fn options_of<'a>(
     input: &'a TraceFile,
     plans: &[CpuPlan],
     cpu_count: &'a [u8],
+    statistics: Option<&'a [Vec<u8>]>,
 ) -> Vec<OptionData<'a>> {
     let is_exported = |number: u32| {
         let mut exported = plans.iter().filter_map(|plan| data_of(input, plan));
@@ -111,9 +164,12 @@ fn options_of<'a>(
         let cpu = (id == id::CPUSTAT).then(|| cpu_of_statistics(data));
         cpu.flatten().is_none_or(is_exported)
     };
-    let options = input.raw_options.iter().map(|option| OptionData {
+    let all = input.raw_options.iter().enumerate();
+    let options = all.map(|(at, option)| OptionData {
         id: option.id,
-        data: &option.data,
+        data: statistics
+            .and_then(|data| data.get(at))
+            .unwrap_or(&option.data),
     });
     let mut options: Vec<OptionData<'_>> = options
         .filter(|option| is_kept(option.id, option.data))

@@ -12,7 +12,8 @@
 //! - **Threads** include the records that they wrote, and the scheduler's records about them that other threads wrote
 //!   (`chooser`).
 //! - **Metadata and options** are the input's: formats, symbols, thread names, clocks, time shifts. The kernel's
-//!   statistics are copied for the exported CPUs; they count the whole recording.
+//!   statistics are copied for the exported CPUs; they count the whole recording. Only the numbers of lost events are those
+//!   in the exported time range, as far as their times are known.
 //! - **Lost events** are stated by the page after them. A new page states them if its first record follows the loss.
 //! - Files of version 6 become version 7. The compression stays the input's.
 
@@ -22,8 +23,12 @@ mod pages;
 
 use std::io::Write;
 
-use super::{ExportError, ExportedText, Exporter, Request, Summary};
+use rustc_hash::FxHashMap;
+
+use super::shared::losses::{GapRow, chosen_rows};
+use super::{Chosen, ExportError, ExportedText, Exporter, Request, Summary};
 use crate::formats::tracedat::TraceDat;
+use crate::trace::{GapId, Trace};
 use chooser::Chooser;
 use file::OutputFile;
 use pages::plan_cpus;
@@ -31,6 +36,7 @@ use pages::plan_cpus;
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
     name: "trace-dat",
+    title: "trace.dat",
     about: "trace.dat of a trace.dat, for trace-cmd, KernelShark and Threadline: whole pages are copied",
     extension: "dat",
     text: ExportedText::AsWritten,
@@ -59,7 +65,8 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     }
     let chooser = Chooser::new(&loaded.trace, chosen, reader.file());
     let plans = plan_cpus(reader, &chooser, job)?;
-    let file = OutputFile::new(reader.file(), &plans);
+    let lost = lost_in_part(&loaded.trace, chosen);
+    let file = OutputFile::new(reader.file(), &plans, lost.as_ref());
     job.set_total(file.size().max(1));
     file.write(out, job)?;
     let mut summary = Summary::default();
@@ -74,4 +81,23 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         );
     }
     Ok(summary)
+}
+
+/// The number of events that each CPU lost, by the CPU's number.
+type LostInPart = FxHashMap<u32, u64>;
+
+/// Returns the losses in the range of a selection; `None` if it is the whole time of the trace.
+fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
+    if chosen.span.start <= trace.span.start && chosen.span.end >= trace.span.end {
+        return None;
+    }
+    let mut lost = LostInPart::default();
+    for GapRow { row, gap } in chosen_rows(trace, chosen) {
+        let cpu = trace.gap_cpu(GapId(row));
+        let cpu = cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
+        if let (Some(cpu), Some(count)) = (cpu, gap.lost) {
+            *lost.entry(cpu.number).or_default() += count;
+        }
+    }
+    Some(lost)
 }

@@ -1,7 +1,7 @@
 //! The kernel's events as text inside a JSON file: `{"traceEvents":[], "systemTraceEvents":"# tracer: nop\n ..."}`.
 //!
 //! If a file contains nothing else, it is opened as that text. If there are other events, the text is a further
-//! recording in the file.
+//! recording in the file. None of the 17 Chrome JSON recordings of the corpus and the samples contains such a text.
 
 use super::head::Head;
 use super::scan::{Quoted, Raw, Scan};

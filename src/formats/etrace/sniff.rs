@@ -10,7 +10,7 @@ const MOST_LINES: usize = 1000;
 
 /// Detects etrace in a file's head: certain if most of its first lines are events.
 #[must_use]
-pub fn sniff(head: &[u8]) -> Sniff {
+pub(super) fn sniff(head: &[u8]) -> Sniff {
     let is_named = is_named(head);
     let (mut events, mut mixed, mut others) = (0, 0, 0);
     let lines = head.split(|&byte| byte == b'\n');

@@ -205,7 +205,7 @@ impl<'a> Call<'a> {
     /// Reads the next line of the same task, which does not start a call. Each text that this line completes is passed
     /// to `done`, with its slot.
     #[inline]
-    pub fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
+    pub(super) fn read(&mut self, line: &Payload<'a>, done: &mut impl FnMut(Slot, &[u8])) -> Fit {
         match line.word {
             Word::Text(slot) => {
                 if self.is_complete {

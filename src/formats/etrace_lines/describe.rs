@@ -31,7 +31,7 @@ struct CallText {
 
 /// Decodes the event whose first line is at `event.place`.
 #[must_use]
-pub fn describe(file: &File, event: EventRef) -> EventDetail {
+pub(crate) fn describe(file: &File, event: EventRef) -> EventDetail {
     let mut texts: Vec<CallText> = Vec::new();
     let mut keep = |slot, bytes: &[u8]| {
         let bytes = bytes.to_vec();

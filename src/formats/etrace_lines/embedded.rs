@@ -123,7 +123,7 @@ impl Found {
     ///
     /// # Errors
     /// If the job is cancelled.
-    pub fn lines(mut self, job: &Job) -> Result<Lines, Cancelled> {
+    pub(crate) fn lines(mut self, job: &Job) -> Result<Lines, Cancelled> {
         (self.lines).sort_by_key(|line| (line.time, line.is_event));
         let size = self.lines.iter().map(|line| line.text.len() + 1).sum();
         let mut text = Vec::with_capacity(size);

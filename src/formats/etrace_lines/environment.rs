@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Each CPU writes its own dump, and some dumps lack tasks: the result contains only what the file contains.
+//!
+//! Of the 21 etrace files of the corpus, 1 contains environments.
 
 use super::by_task::Tasks;
 use super::file::File;

@@ -84,7 +84,7 @@ impl File {
 
     /// Returns the text of the file.
     #[must_use]
-    pub fn text(&self) -> &[u8] {
+    pub(crate) fn text(&self) -> &[u8] {
         self.input.bytes()
     }
 
@@ -138,13 +138,13 @@ const NOT_COUNTED: u64 = u64::MAX;
 impl LineCounts {
     /// Returns a list for `parts` parts.
     #[must_use]
-    pub fn new(parts: usize) -> LineCounts {
+    pub(crate) fn new(parts: usize) -> LineCounts {
         LineCounts((0..parts).map(|_| AtomicU64::new(NOT_COUNTED)).collect())
     }
 
     /// Returns the number of lines of a part, if it was read.
     #[must_use]
-    pub fn of(&self, part: usize) -> Option<u64> {
+    pub(crate) fn of(&self, part: usize) -> Option<u64> {
         let count = self.0.get(part)?.load(Ordering::Relaxed);
         (count != NOT_COUNTED).then_some(count)
     }

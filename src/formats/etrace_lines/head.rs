@@ -29,7 +29,7 @@ pub(crate) struct Head {
 
 /// Location of the directory in an INITCWD line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// Start of the line, byte offset.
     pub line: usize,
     /// Start and end of the directory, byte offsets.
@@ -38,7 +38,7 @@ pub struct Place {
 
 impl Head {
     /// The head for lines that are in another recording.
-    pub const NONE: Head = Head {
+    pub(crate) const NONE: Head = Head {
         form: Form::Plain,
         root: None,
         directory: None,
@@ -46,7 +46,7 @@ impl Head {
 
     /// Reads the head of `text`.
     #[must_use]
-    pub fn of(text: &[u8]) -> Head {
+    pub(crate) fn of(text: &[u8]) -> Head {
         let directory = directory(text);
         let events: Vec<Payload<'_>> = events_after(text, 0, HEAD_BYTES)
             .map(|it| it.line)

@@ -6,8 +6,9 @@
 //! any task's call that is open between 5.000000010 and 5.000000020 may lack lines
 //! ```
 //!
-//! A report is printed before the next line of its CPU. So as a line it has the time of the next line in the file,
-//! whichever CPU wrote that line: all lines before the report were written before the tracer detected the loss.
+//! A report is printed before the next line of its CPU. The report has no time: it gets the time of the next line in
+//! the file, whichever CPU wrote that line. All lines before the report were written before the tracer detected the
+//! loss.
 //!
 //! Of the 21 etrace files of the corpus, 1 contains losses.
 

@@ -24,9 +24,9 @@ struct Note {
     code: &'static str,
     severity: Severity,
     count: u64,
-    /// The moments of the first ones, and the places that they report; sorted, at most [`Diagnostic::MAX_PLACES`].
+    /// The moments of the first diagnostics, and the places that they report; sorted, at most [`Diagnostic::MAX_PLACES`].
     first: Vec<Noted>,
-    /// Message of the first one.
+    /// Message of the first diagnostic.
     message: String,
 }
 

@@ -8,6 +8,8 @@
 //!
 //! A line without a time (a gap, garbage) stays after the line before it. [`Pieces`] record which section of the merged
 //! text came from which file, so that messages contain the file and line of the user's files.
+//!
+//! Of the 21 etrace files of the corpus, 4 are such files, of one recording.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -317,7 +317,7 @@ const SLOTS: &[(Slot, &str, &str)] = &[
 
 impl Sort {
     /// All call types, in the order of their numbers.
-    pub fn all() -> impl Iterator<Item = Sort> {
+    pub(crate) fn all() -> impl Iterator<Item = Sort> {
         SORTS.iter().map(|row| row.sort)
     }
 
@@ -338,7 +338,7 @@ impl Sort {
 
     /// Returns the tag of the call.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         self.row().name
     }
 
@@ -382,7 +382,7 @@ impl Sort {
 
 impl Slot {
     /// Returns all texts, in the order of their numbers.
-    pub fn all() -> impl Iterator<Item = Slot> {
+    pub(crate) fn all() -> impl Iterator<Item = Slot> {
         SLOTS.iter().map(|row| row.0)
     }
 
@@ -404,7 +404,7 @@ impl Slot {
 
     /// Returns the name of the text for users.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         SLOTS.get(self as usize).map_or("", |row| row.2)
     }
 }

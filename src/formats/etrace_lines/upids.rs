@@ -111,7 +111,7 @@ impl Shared {
 impl Upids {
     /// Returns an empty map; `root` is the upid of the traced shell, if known.
     #[must_use]
-    pub fn new(form: Form, root: Option<i64>) -> Upids {
+    pub(crate) fn new(form: Form, root: Option<i64>) -> Upids {
         Upids {
             form,
             root,

@@ -6,7 +6,7 @@ use crate::base::Leading;
 /// Name of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Key {
+pub(crate) enum Key {
     /// `fnamesize`: length of `FN`, or of the name that is renamed or linked, bytes.
     PathSize,
     /// `forigsize`: length of `FO`, bytes.
@@ -109,7 +109,7 @@ impl Values {
     /// Replaces the numbers with those of a text like `fnamesize=16,flags=524288,fd=3`; stops at the first piece in
     /// another form. Numbers beyond 63 bits keep their low 64 bits, so that the kernel's unsigned -1 becomes -1.
     #[inline]
-    pub fn read(&mut self, text: &[u8], usual: Usual) {
+    pub(super) fn read(&mut self, text: &[u8], usual: Usual) {
         self.count = 0;
         let mut rest = text;
         match usual {
@@ -174,7 +174,7 @@ impl Values {
     /// Returns the number with this key.
     #[inline]
     #[must_use]
-    pub fn get(&self, key: Key) -> Option<i64> {
+    pub(super) fn get(&self, key: Key) -> Option<i64> {
         let keys = self.keys.get(..usize::from(self.count))?;
         let at = keys.iter().position(|known| *known == key)?;
         self.numbers.get(at).copied()
@@ -183,7 +183,7 @@ impl Values {
 
 /// Iterates over names and numbers of a text like `fnamesize=16,flags=524288,fd=3`, up to a piece in another form.
 #[inline]
-pub fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
+pub(super) fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], i64)> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest.take()?;

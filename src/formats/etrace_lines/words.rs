@@ -184,7 +184,7 @@ pub(crate) fn has_mode(flags: u32) -> bool {
 
 /// Returns bytes as text, with bytes that are not UTF-8 as `\xNN`.
 #[must_use]
-pub fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     crate::base::strings::text_of(bytes).into_owned()
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Relation {
 
 impl Relation {
     /// Returns whether the right side is a pattern.
-    pub fn has_pattern(self) -> bool {
+    pub(crate) fn has_pattern(self) -> bool {
         !matches!(self, Relation::Values(_))
     }
 }
@@ -51,7 +51,7 @@ pub(super) struct Sum {
 
 impl Sum {
     /// Returns the value, if there are no operations.
-    pub fn alone(&self) -> Option<&Atom> {
+    pub(super) fn alone(&self) -> Option<&Atom> {
         self.rest.is_empty().then_some(&self.first)
     }
 }

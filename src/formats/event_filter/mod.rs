@@ -167,7 +167,7 @@ impl BoundFilter {
 
     /// Returns whether an event has passed so far.
     #[must_use]
-    pub fn is_met(&self) -> bool {
+    pub(crate) fn is_met(&self) -> bool {
         self.is_met.load(Ordering::Relaxed)
     }
 
@@ -185,7 +185,7 @@ impl BoundFilter {
 
     /// Returns whether it is already known that no event passes, because of missing fields.
     #[must_use]
-    pub fn is_hopeless(&self) -> bool {
+    pub(crate) fn is_hopeless(&self) -> bool {
         let mut tests = self.by_kind.iter().flatten();
         tests.all(|test| test.known() == Some(false))
     }

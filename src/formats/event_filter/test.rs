@@ -84,7 +84,7 @@ enum Term {
 
 impl Test {
     /// Returns whether an event passes.
-    pub fn holds(&self, event: &dyn EventFacts) -> bool {
+    pub(super) fn holds(&self, event: &dyn EventFacts) -> bool {
         match self {
             Test::Always => true,
             Test::Never => false,
@@ -118,7 +118,7 @@ impl Test {
     }
 
     /// Returns whether events pass, if the result is the same for all events.
-    pub fn known(&self) -> Option<bool> {
+    pub(super) fn known(&self) -> Option<bool> {
         match self {
             Test::Always => Some(true),
             Test::Never => Some(false),
@@ -189,7 +189,7 @@ pub(super) struct Binding<'a, 'k> {
 }
 
 impl Binding<'_, '_> {
-    pub fn test(&mut self, condition: &Condition) -> Result<Test, FilterError> {
+    pub(super) fn test(&mut self, condition: &Condition) -> Result<Test, FilterError> {
         Ok(match condition {
             Condition::Not(inner) => Test::Not(Box::new(self.test(inner)?)),
             Condition::Chain(first, rest) => {

@@ -132,7 +132,7 @@ impl FlagValues {
     }
 
     /// Returns the known values as fields of a binary trace's event.
-    pub fn fields(self) -> impl Iterator<Item = Field> {
+    pub(crate) fn fields(self) -> impl Iterator<Item = Field> {
         let values = [
             self.flags,
             self.preempt_count,
@@ -177,7 +177,7 @@ pub(crate) fn is_flags(text: &[u8]) -> bool {
 impl Legend {
     /// Returns the legend in the head of a file, or that of a kernel without a legend.
     #[must_use]
-    pub fn of(head: &[u8]) -> Legend {
+    pub(crate) fn of(head: &[u8]) -> Legend {
         let mut columns = Vec::new();
         let mut writer = None;
         for line in lines(head, 1, 0) {
@@ -236,7 +236,7 @@ impl Legend {
 
     /// Parses the flags of a line.
     #[must_use]
-    pub fn read(&self, flags: Flags<'_>) -> FlagValues {
+    pub(crate) fn read(&self, flags: Flags<'_>) -> FlagValues {
         let letters = match flags {
             Flags::Numbers { flags, depth } => {
                 return FlagValues {

@@ -12,7 +12,7 @@ use crate::formats::atrace::may_be_mark;
 
 /// Kind of a line without columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plain {
+pub(crate) enum Plain {
     /// A comment, a header, or an empty line.
     Silent,
     /// A stack frame.

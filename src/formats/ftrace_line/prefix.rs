@@ -52,7 +52,7 @@ pub(crate) struct Prefix<'a> {
 
 /// The column of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub(crate) enum Group {
     /// The line has no such column.
     NoColumn,
     /// `(-------)`: unknown.

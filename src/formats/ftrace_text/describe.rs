@@ -25,7 +25,7 @@ const MOST_TEXT: usize = 1 << 16;
 
 /// Decodes the event; see the module's documentation.
 #[must_use]
-pub fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
+pub(super) fn describe(text: &[u8], kinds: &Kinds, facts: &Facts, event: EventRef) -> EventDetail {
     let KindTexts { category, name } = kinds.texts(event.kind);
     let mut detail = EventDetail {
         name,

@@ -32,7 +32,7 @@ const FAR: usize = 1 << 22;
 
 /// Layout of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub(super) enum Layout {
     /// One event per line.
     Events,
     /// The braces of function graph.
@@ -76,7 +76,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Finds the facts about a text; `head` is the range that shows the text's properties.
     #[must_use]
-    pub fn of(text: &[u8], head: &[u8], layout: Layout) -> Facts {
+    pub(super) fn of(text: &[u8], head: &[u8], layout: Layout) -> Facts {
         let near = text.get(..NEAR).unwrap_or(text);
         let abi = abi_of(near);
         let is_s390 = abi == Some(Abi::S390x);

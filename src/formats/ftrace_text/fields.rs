@@ -3,11 +3,12 @@
 //! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel always
 //! prints after it, and has at most 15 bytes.
 
+use crate::event::kernel::MOST_COMM;
 use crate::formats::ftrace_line::prefix::{digits, pid_of};
 
 /// Returns a value by name; `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` starts.
 #[must_use]
-pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let mut from = 0;
     loop {
         let equals = from + memchr::memchr(b'=', text.get(from..)?)?;
@@ -39,9 +40,6 @@ pub fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
 fn word_start(text: &[u8]) -> usize {
     memchr::memrchr(b' ', text).map_or(0, |space| space + 1)
 }
-
-/// Maximum length of a thread name, in bytes.
-pub(crate) const MOST_COMM: usize = 15;
 
 /// Returns the end of the value of field `name`: before the next ` name=`, or for a thread's name before the text that
 /// the kernel always prints after it.
@@ -117,7 +115,7 @@ fn next_field(text: &[u8]) -> Option<usize> {
 
 /// Returns all `name=value` pairs of `text`.
 #[must_use]
-pub fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+pub(super) fn pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 256;
     let mut found = Vec::new();
     let mut rest = text.trim_ascii_start();
@@ -181,7 +179,7 @@ pub(crate) fn colon_pairs(text: &[u8]) -> Vec<(&[u8], &[u8])> {
 /// Parses the arguments of a system call: `fd: 7, buf: 0x7f (68 65) "a, b", count: 0x200`. Newer kernels also print the
 /// data that pointers point to; an argument ends where the name of the next one starts.
 #[must_use]
-pub fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
+pub(super) fn arguments(text: &[u8]) -> Vec<(&[u8], &[u8])> {
     const MOST: usize = 64;
     let name_length = |text: &[u8]| {
         let length = text
@@ -241,7 +239,7 @@ pub(crate) fn first_word(value: &[u8]) -> &[u8] {
 /// Parses the number at the start of a value: decimal with sign, or hex after `0x`. Of `0xffffffff (-1)`, a field that is
 /// shown raw, it is the number in parentheses: the hex digits are as many as the field has.
 #[must_use]
-pub fn number(value: &[u8]) -> Option<i64> {
+pub(super) fn number(value: &[u8]) -> Option<i64> {
     let word = first_word(value);
     if word.starts_with(b"0x")
         && let Some(inner) = value

@@ -27,7 +27,7 @@ pub(crate) struct Graph<'a> {
 
 /// A step in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step<'a> {
+pub(super) enum Step<'a> {
     /// A function without traced callees: its name, and its duration in ns if printed.
     Leaf(&'a [u8], Option<i64>),
     /// A function begins: its name.
@@ -88,7 +88,7 @@ fn function_step(duration: Option<i64>, function: &[u8]) -> Option<Graph<'_>> {
     Some(Graph { depth, step })
 }
 
-/// Returns a step without the depth that `report -O depth` prints behind it: `f(); (2)`, `} (2)`.
+/// Returns a step without the depth that `report -O depth` prints after it: `f(); (2)`, `} (2)`.
 fn without_depth(step: &[u8]) -> &[u8] {
     let before = || {
         let inside = step.strip_suffix(b")")?;
@@ -289,7 +289,7 @@ pub(crate) fn without_cpu(line: &[u8]) -> Option<GraphLine<'_>> {
 
 /// A thread's name and pid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedTask<'a> {
+pub(super) struct NamedTask<'a> {
     /// The name.
     pub comm: &'a [u8],
     /// The pid.

@@ -49,7 +49,7 @@ pub const FORMAT: Format = Format {
     name: "ftrace text",
     extensions: &["txt", "ftrace", "systrace"],
     sniff: sniff::sniff,
-    read_head: |input, _job| Ok(FtraceReader::open(input)?.recording()),
+    read_head: |input, job| Ok(FtraceReader::open(input, job)?.recording()),
     together: None,
     wrapped: None,
     may_be_self_trace: false,

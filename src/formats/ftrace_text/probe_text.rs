@@ -26,7 +26,7 @@ pub(crate) enum Probe<'a> {
 /// Parses the addresses at the start of a probe's text. The kernel prints the return address first, and symbols;
 /// trace-cmd prints the function first, and bare hex numbers.
 #[must_use]
-pub fn probe(info: &[u8]) -> Option<Probe<'_>> {
+pub(super) fn probe(info: &[u8]) -> Option<Probe<'_>> {
     if let Some(fields) = probe_fields(info) {
         let address = |name: &[u8]| field(fields, name).map(first_word);
         return match address(b"__probe_func") {

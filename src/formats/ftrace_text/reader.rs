@@ -71,7 +71,7 @@ struct Sample {
 }
 
 impl FtraceReader {
-    pub(super) fn open(input: Input) -> Result<FtraceReader, ReadError> {
+    pub(super) fn open(input: Input, job: &Job) -> Result<FtraceReader, ReadError> {
         let text = input.bytes();
         if let Some(Refused { words }) = refused::refused(text) {
             return Err(ReadError::at_line(
@@ -115,7 +115,7 @@ impl FtraceReader {
             whole: OnceLock::new(),
             etrace: OnceLock::new(),
         };
-        let Sample { whole, density } = reader.sample()?;
+        let Sample { whole, density } = reader.sample(job)?;
         reader.info = reader.info_of(&whole);
         reader.lanes = whole.lanes();
         reader.coarse = Coarse::of_one_lane(density);
@@ -127,7 +127,7 @@ impl FtraceReader {
         text.get(sniff::head_of(text)).unwrap_or(text)
     }
 
-    fn sample(&self) -> Result<Sample, ReadError> {
+    fn sample(&self, job: &Job) -> Result<Sample, ReadError> {
         let text = self.input.bytes();
         let mut state = State::new();
         let mut density = Vec::new();
@@ -139,7 +139,7 @@ impl FtraceReader {
                     block.get(..SAMPLE_BYTES).unwrap_or(block)
                 }
             };
-            let summary = summarise(sample, &self.facts, &Job::default())?;
+            let summary = summarise(sample, &self.facts, job)?;
             let first = summary.first.map(|first| Timestamp(first.time));
             density.extend(first.map(|first| DensitySample::new(0, first, range.len() as u64)));
             let _ = state.pass(summary);
@@ -177,6 +177,7 @@ impl FtraceReader {
             } else {
                 "ftrace text".to_owned()
             },
+            is_of_kernel: true,
             clock: clock_words(head, layout, clock_unit).to_owned(),
             unnamed_clock: UnnamedClock::OfKernel,
             clock_unit,

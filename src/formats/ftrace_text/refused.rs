@@ -6,6 +6,8 @@
 //!   Function            Hit    Time      Avg    s^2                    trace_stat/function0
 //!         Depth    Size   Location    (18 entries)                     stack_trace
 //! ```
+//!
+//! None of the files of the corpus and the samples is one.
 
 use crate::base::lines::lines;
 

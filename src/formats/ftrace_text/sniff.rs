@@ -25,7 +25,7 @@ const HEAD: usize = 1 << 16;
 
 /// Returns the certainty that a file with this head is ftrace text.
 #[must_use]
-pub fn sniff(head: &[u8]) -> Sniff {
+pub(super) fn sniff(head: &[u8]) -> Sniff {
     // Accepted, so that opening the file reports what it is.
     if refused(head).is_some() {
         return Sniff::Yes;

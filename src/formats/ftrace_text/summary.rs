@@ -16,7 +16,7 @@ const CHECK_BYTES: u64 = 1 << 20;
 
 /// Summary of a block.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub(super) struct Summary {
     pub lines: u64,
     pub cpus: Vec<u32>,
     pub first: Option<Last>,
@@ -95,7 +95,7 @@ pub(crate) struct BlockStart {
 
 /// Facts about the blocks so far.
 #[derive(Debug)]
-pub struct State {
+pub(super) struct State {
     next: BlockStart,
     first: Option<Last>,
     cpus: BTreeSet<u32>,
@@ -109,7 +109,7 @@ pub struct State {
 impl State {
     /// Returns the state before the first block.
     #[must_use]
-    pub fn new() -> State {
+    pub(super) fn new() -> State {
         State {
             next: BlockStart {
                 first_line: 1,
@@ -209,7 +209,7 @@ impl Whole {
 
     /// Returns the lane of each CPU.
     #[must_use]
-    pub fn lanes(&self) -> Vec<Lane> {
+    pub(super) fn lanes(&self) -> Vec<Lane> {
         let lane = |cpu: &u32| Lane {
             name: format!("CPU {cpu}"),
             cpu: self.has_cpus.then_some(*cpu),
@@ -220,7 +220,7 @@ impl Whole {
 
 /// The columns that some lines of the file have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub(super) struct Shape {
     /// Length of the longest name of an instance; 0 if there are none.
     pub instance_width: usize,
     /// Whether lines contain the time since the previous line (`--ts-diff`).
@@ -232,7 +232,7 @@ pub struct Shape {
 impl Shape {
     /// Returns the columns that are in either text.
     #[must_use]
-    pub fn and(self, other: Shape) -> Shape {
+    pub(super) fn and(self, other: Shape) -> Shape {
         Shape {
             instance_width: self.instance_width.max(other.instance_width),
             has_steps: self.has_steps || other.has_steps,

@@ -8,14 +8,15 @@
 //! 0:120:R ==> [001]  286: 19:R cat   0:120:R   + [001]  286: 19:R cat       wakeup tracers
 //! ```
 
-use super::fields::{MOST_COMM, field, first_word, number, pid};
+use super::fields::{field, first_word, number, pid};
 use crate::event::ThreadState;
+use crate::event::kernel::MOST_COMM;
 use crate::formats::ftrace_line::prefix::pid_of;
 use crate::formats::ftrace_line::short::find_short;
 
 /// One side of a context switch, or the woken thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Task<'a> {
+pub(super) struct Task<'a> {
     /// Name of the thread.
     pub comm: &'a [u8],
     /// Pid of the thread.

@@ -10,7 +10,7 @@ use crate::formats::{AnyStream, EventRef, Events, Input};
 fn open(text: &str) -> (FtraceReader, Vec<LaneColumns>) {
     let job = Job::default();
     let input = Input::from_vec(text.as_bytes().to_vec(), "trace");
-    let reader = FtraceReader::open(input).unwrap();
+    let reader = FtraceReader::open(input, &Job::default()).unwrap();
     let parts = reader.read_all(1, &job, &mut |_| {}).unwrap().parts;
     (reader, parts.into_iter().map(|part| part.columns).collect())
 }

@@ -245,7 +245,7 @@ pub(crate) struct OwnTexts {
 impl OwnTexts {
     /// Returns the id in `own`, the part's strings, of a text in `all`, the cache's strings.
     #[inline]
-    pub fn id(&mut self, text: StringId, all: &Strings, own: &mut Strings) -> StringId {
+    pub(super) fn id(&mut self, text: StringId, all: &Strings, own: &mut Strings) -> StringId {
         match self.ids.get(text.0 as usize) {
             Some(&(part, id)) if part == self.part => id,
             _ => self.add(text, all, own),
@@ -320,20 +320,20 @@ impl Cache {
 
     /// Returns the end of the part that was read last, as a byte offset in the file.
     #[must_use]
-    pub fn end(&self) -> Option<u64> {
+    pub(super) fn end(&self) -> Option<u64> {
         self.end
     }
 
     /// Returns whether the cache is small enough for reuse in another part.
     #[must_use]
-    pub fn is_small(&self) -> bool {
+    pub(super) fn is_small(&self) -> bool {
         self.strings.memory_bytes() <= MOST_STRING_BYTES && self.own.part < u16::MAX
     }
 
     /// Returns the current run of consecutive parts: only entries of this run are valid.
     #[inline]
     #[must_use]
-    pub fn run(&self) -> u32 {
+    pub(super) fn run(&self) -> u32 {
         self.run
     }
 
@@ -363,7 +363,7 @@ impl Cache {
     /// Returns the kind for a record type, category and name, and for slices the label. `intern` creates the kind,
     /// `label` the label, each at the first use.
     #[inline]
-    pub fn kind(
+    pub(super) fn kind(
         &mut self,
         sort: Sort,
         names: NameIds,

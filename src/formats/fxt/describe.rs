@@ -25,7 +25,7 @@ const MOST_SHOWN_BYTES: usize = 1 << 16;
 
 /// Decodes the record that `event` refers to.
 #[must_use]
-pub fn describe<O: ByteOrder>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDetail {
+pub(super) fn describe<O: ByteOrder>(bytes: &[u8], scan: &Scan, event: EventRef) -> EventDetail {
     let file = Words::<O>::new(bytes);
     let slot = scan.tables.provider_at(event.place);
     let mut describer = Describer {

@@ -110,7 +110,7 @@ pub(crate) struct KnownKoids {
 
 impl Entities {
     /// Returns the key of a process, and adds it if it is new.
-    pub fn process(&mut self, koid: u64) -> ProcessKey {
+    pub(crate) fn process(&mut self, koid: u64) -> ProcessKey {
         let next = ProcessKey(self.processes.len() as u32);
         let key = *self.process_keys.entry(koid).or_insert(next);
         if key == next {
@@ -372,7 +372,7 @@ impl Entities {
 
     /// Returns the name of a thread; empty if it has none.
     #[must_use]
-    pub fn thread_name(&self, key: ThreadKey) -> String {
+    pub(crate) fn thread_name(&self, key: ThreadKey) -> String {
         if key == ThreadKey::IDLE {
             return "idle".to_owned();
         }

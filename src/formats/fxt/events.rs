@@ -487,8 +487,8 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the slice to which a flow event belongs, from the arguments of our own files, and how much later than its
-    /// record it really was, in ns: 1 if the end of its slice was moved.
+    /// Returns the slice to which a flow event belongs, from the arguments of our own files, and the real time of the
+    /// flow event minus the time of its record, in ns: 1 if the end of its slice was moved, otherwise 0.
     fn flow_bound(&mut self, head: &Head, args: Args<'f, O>) -> (FlowBound, i64) {
         let (mut bound, mut later) = (FlowBound::Around, 0);
         let (mut slice, mut from) = (None, None);

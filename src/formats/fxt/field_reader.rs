@@ -30,7 +30,7 @@ pub(super) struct RecordArguments<'f, O> {
 }
 
 impl<'f, O: ByteOrder> RecordArguments<'f, O> {
-    pub fn new(bytes: &'f [u8], scan: &'f Scan, others: DecodingReader<'f>) -> Self {
+    pub(super) fn new(bytes: &'f [u8], scan: &'f Scan, others: DecodingReader<'f>) -> Self {
         RecordArguments {
             bytes,
             scan,

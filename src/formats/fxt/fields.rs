@@ -33,7 +33,7 @@ pub(crate) struct Texts<'f, O> {
 
 impl<'f, O: ByteOrder> Texts<'f, O> {
     /// Returns the text; a placeholder with the index if the index was never registered.
-    pub fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
+    pub(super) fn text(&self, text: TextRef<'f>) -> Cow<'f, str> {
         self.spelled(text).0
     }
 
@@ -65,7 +65,7 @@ impl<'f, O: ByteOrder> Texts<'f, O> {
 }
 
 /// Appends the fields of the record that `event` refers to.
-pub fn fields_into<'f, O: ByteOrder>(
+pub(super) fn fields_into<'f, O: ByteOrder>(
     bytes: &'f [u8],
     scan: &'f Scan,
     event: EventRef,
@@ -253,7 +253,7 @@ pub(crate) fn field_of<'f, O: ByteOrder>(texts: &Texts<'f, O>, arg: Arg<'f>) -> 
 }
 
 /// Returns the payload of the blob or large record at `place`.
-pub fn payload_at<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
+pub(super) fn payload_at<O: ByteOrder>(file: Words<'_, O>, place: u64) -> Option<&[u8]> {
     let record = file.record_at(place)?;
     let header = record.get(0)?;
     match RECORD_TYPE.get(header) {

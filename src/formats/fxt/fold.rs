@@ -102,7 +102,7 @@ impl State {
     ///
     /// # Errors
     /// Errors only if the job was cancelled.
-    pub fn pass<O: ByteOrder>(
+    pub(crate) fn pass<O: ByteOrder>(
         &mut self,
         bytes: &[u8],
         window: Window,

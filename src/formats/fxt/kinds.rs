@@ -70,7 +70,7 @@ impl Sort {
 
     /// Returns the specification's name of the record type.
     #[must_use]
-    pub fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         SORTS.get(self as usize).map_or("", |row| row.2)
     }
 

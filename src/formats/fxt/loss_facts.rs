@@ -37,7 +37,7 @@ impl StatedLoss {
     /// Returns the facts about a loss that no event describes: the times in ns of its provider's events before and
     /// after it.
     #[must_use]
-    pub fn between(from: Option<i64>, until: Option<i64>) -> StatedLoss {
+    pub(super) fn between(from: Option<i64>, until: Option<i64>) -> StatedLoss {
         StatedLoss {
             from,
             until,
@@ -47,7 +47,7 @@ impl StatedLoss {
 
     /// Returns the gap that the event describes.
     #[must_use]
-    pub fn gap(self) -> Gap {
+    pub(super) fn gap(self) -> Gap {
         Gap::between(self.from.map(Timestamp), self.until.map(Timestamp))
             .on(self.cpu)
             .losing(self.lost)

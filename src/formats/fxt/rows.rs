@@ -58,7 +58,7 @@ fn group_of(sort: Sort) -> usize {
 
 /// The rows of a part so far. The `event` of typed rows is not final yet.
 #[derive(Debug, Default)]
-pub struct Rows {
+pub(super) struct Rows {
     start: u64,
     rows: Vec<Row>,
     times: Vec<i64>,

@@ -1,13 +1,15 @@
 //! After all parts were read, corrects what depends on the order in which they were read: the numbers of threads that
-//! the fold did not find. These threads are numbered in sorted order. Most files have no such threads and are left
-//! unchanged.
+//! the fold did not find. These threads are numbered in sorted order.
+//!
+//! Of the 50 FXT files of the corpus and the samples, 8 have such threads: 7 a stand-in for records without a thread,
+//! and 1 thread indices that no record registers.
 
 use crate::event::{AsyncScope, LaneColumns, SeriesScope, ThreadKey};
 
 use super::scan::Scan;
 
 /// Corrects the columns of all parts, which are in file order.
-pub fn settle(scan: &Scan, parts: &mut [&mut LaneColumns]) {
+pub(super) fn settle(scan: &Scan, parts: &mut [&mut LaneColumns]) {
     let moved = scan.entities.settle_late();
     if !moved.is_empty() {
         for part in parts.iter_mut() {

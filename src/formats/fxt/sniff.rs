@@ -20,7 +20,7 @@ const MOST_RECORDS: usize = 64;
 
 /// Detects FXT in a file's head: certain with the magic record, possible with consecutive plausible records.
 #[must_use]
-pub fn sniff(head: &[u8]) -> Sniff {
+pub(super) fn sniff(head: &[u8]) -> Sniff {
     match order_of(head) {
         Some(FoundOrder {
             magic: Magic::Present,
@@ -37,7 +37,7 @@ pub fn sniff(head: &[u8]) -> Sniff {
 /// Whether a file starts with the magic record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Magic {
-    /// The magic record is there.
+    /// The file starts with the magic record.
     Present,
     /// The magic record is missing, but the first records look like FXT.
     Absent,

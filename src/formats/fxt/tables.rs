@@ -22,7 +22,7 @@ pub(crate) type ProviderSlot = u32;
 
 /// Tables of one provider, from one announcement to the next.
 #[derive(Clone, Debug, Default)]
-pub struct Provider {
+pub(crate) struct Provider {
     /// The provider's id in the file.
     pub id: u32,
     /// Name as bytes; empty for the implicit provider and for unannounced providers.
@@ -105,7 +105,7 @@ pub(crate) struct ValidAt<T> {
 impl<T> ValidAt<T> {
     /// Returns whether the value is valid at a place.
     #[inline]
-    pub fn is_valid(&self, place: u64) -> bool {
+    pub(crate) fn is_valid(&self, place: u64) -> bool {
         self.after < place && place <= self.until
     }
 }
@@ -136,7 +136,7 @@ impl Tables {
 
     /// Returns all providers; the first is the implicit provider.
     #[must_use]
-    pub fn providers(&self) -> &[Provider] {
+    pub(crate) fn providers(&self) -> &[Provider] {
         &self.providers
     }
 

@@ -26,7 +26,7 @@ impl TickScale {
 
     /// Returns the scale for a rate; with a rate of 0 no tick has a time.
     #[must_use]
-    pub fn new(ticks_per_second: u64) -> TickScale {
+    pub(crate) fn new(ticks_per_second: u64) -> TickScale {
         if ticks_per_second == 0 {
             return TickScale {
                 ticks_per_second,

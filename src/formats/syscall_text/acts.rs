@@ -140,7 +140,7 @@ pub(crate) enum Forks {
 }
 
 /// Adds the effects of a call. `text` is everything after its opening parenthesis.
-pub fn act(
+pub(super) fn act(
     emitter: &mut Emitter<'_>,
     event: u32,
     thread: ThreadKey,

@@ -7,6 +7,8 @@
 //! ```
 //!
 //! Needed for processes without lines of their own ends: those that strace did not follow, or let go (`-b execve`).
+//! Of the 29 strace texts of the corpus and the samples, 2 report the end of a process without such a line: in one,
+//! strace did not follow the process; the other is a file of `-ff`, whose children have files of their own.
 
 use super::numbers::signal_number;
 use super::prefix::{number, pid_of};
@@ -30,7 +32,7 @@ pub(crate) fn of_signal(body: &[u8]) -> Option<ChildEnd> {
     of_siginfo(body.get(start..)?.strip_suffix(b" ---")?)
 }
 
-/// Returns the end in what the kernel tells of a signal; `None` if the child was stopped or goes on.
+/// Returns how a child ended, from a SIGCHLD's siginfo; `None` if it was stopped or continued.
 #[must_use]
 pub(crate) fn of_siginfo(text: &[u8]) -> Option<ChildEnd> {
     let value = |name: &[u8]| {
@@ -68,8 +70,8 @@ pub(crate) fn of_siginfo(text: &[u8]) -> Option<ChildEnd> {
     }
 }
 
-/// Returns the end of the process `pid` that `wait4` returned, from its status and its options; `None` if the process was
-/// stopped or goes on, or if that is unknown.
+/// Returns how the process `pid` that `wait4` returned ended, from its status and the call's options; `None` if the
+/// process was stopped or continued, or if that is unknown.
 #[must_use]
 pub(crate) fn of_wait(pid: u32, status: &[u8], options: &[u8]) -> Option<ChildEnd> {
     let after = |words: &[u8]| {

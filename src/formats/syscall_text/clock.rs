@@ -31,7 +31,7 @@ pub(crate) enum Clock {
 impl Clock {
     /// Returns the clock that a line's time belongs to.
     #[must_use]
-    pub fn of(time: RawTime) -> Clock {
+    pub(super) fn of(time: RawTime) -> Clock {
         match time {
             RawTime::Day(_, true) => Clock::Day,
             RawTime::Day(_, false) => Clock::DaySeconds,
@@ -42,7 +42,7 @@ impl Clock {
 
     /// Returns the clock's name for users; `midnight_ns` is the first day's midnight if the user gave a date.
     #[must_use]
-    pub fn text(self, midnight_ns: Option<i64>) -> String {
+    pub(super) fn text(self, midnight_ns: Option<i64>) -> String {
         match (self, midnight_ns.map(i128::from)) {
             (Clock::Lines, _) => "lines".to_owned(),
             (Clock::Day | Clock::DaySeconds, None) => "time of day (no date)".to_owned(),
@@ -108,7 +108,7 @@ impl TimeState {
 
     /// Advances to line number `line` and returns its time; a line without a time gets the last time.
     #[inline]
-    pub fn advance(&mut self, clock: Clock, time: Option<RawTime>, line: u64) -> i64 {
+    pub(super) fn advance(&mut self, clock: Clock, time: Option<RawTime>, line: u64) -> i64 {
         let ns = time.and_then(|time| clock.ns(time));
         match (clock, ns) {
             (Clock::Lines, _) => self.last = self.day.saturating_add(line.cast_signed()),

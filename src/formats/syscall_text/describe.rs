@@ -21,7 +21,11 @@ const MOST_TEXT: usize = 1 << 20;
 
 /// Decodes the event; see the module's documentation.
 #[must_use]
-pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -> EventDetail {
+pub(super) fn describe(
+    source: &Source<'_>,
+    halves: Option<&Halves>,
+    event: EventRef,
+) -> EventDetail {
     let dialect = source.dialect;
     let KindTexts { category, name } = source.kinds.texts(event.kind);
     let mut detail = EventDetail {
@@ -103,7 +107,7 @@ pub fn describe(source: &Source<'_>, halves: Option<&Halves>, event: EventRef) -
     detail
 }
 
-/// Returns the text of a call without its result, which may go on after the end of the text.
+/// Returns the text of a call without its result, which may continue after the end of the text.
 fn without_result(text: &[u8]) -> &[u8] {
     match memchr::memmem::rfind(text, b") = ").or_else(|| memchr::memmem::rfind(text, b")  ")) {
         Some(at) => text.get(..=at).unwrap_or(text),

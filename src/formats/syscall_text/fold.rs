@@ -65,7 +65,7 @@ pub(crate) struct Found {
     /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
-    /// returned. Each with the offset of the last line that says so.
+    /// returned. Each with the offset of the last line that shows it.
     superseded: FxHashMap<ThreadKey, u64>,
     /// Number of lines.
     pub line_count: u64,
@@ -104,7 +104,7 @@ impl Found {
 
 /// Facts about the parts so far.
 #[derive(Debug)]
-pub struct State {
+pub(super) struct State {
     /// The start of the next part, but with all open calls and all ended pids, which may be very many.
     now: PartStart,
     forks: Vec<LateFork>,
@@ -125,7 +125,7 @@ pub struct State {
 impl State {
     /// Returns the state before the first part.
     #[must_use]
-    pub fn new(head: &Head) -> State {
+    pub(super) fn new(head: &Head) -> State {
         State {
             now: PartStart {
                 first_line: 1,

@@ -33,7 +33,7 @@ pub(crate) struct Halves {
 impl Halves {
     /// Builds the map. Lines more than 4 GiB apart are dropped.
     #[must_use]
-    pub fn new(mut pairs: Vec<Half>) -> Halves {
+    pub(super) fn new(mut pairs: Vec<Half>) -> Halves {
         pairs.retain(|half| {
             let distance = half.rest.checked_sub(half.first);
             distance.is_some_and(|distance| u32::try_from(distance).is_ok())

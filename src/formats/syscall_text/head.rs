@@ -83,7 +83,7 @@ pub(crate) struct Head {
 impl Head {
     /// Reads the head of `text`.
     #[must_use]
-    pub fn of(text: &[u8], dialect: Dialect) -> Head {
+    pub(super) fn of(text: &[u8], dialect: Dialect) -> Head {
         let table_at = match dialect {
             Dialect::Strace => summary_at(text),
             Dialect::Minix => None,
@@ -91,20 +91,15 @@ impl Head {
         let calls = calls_of(text, table_at);
         let head = calls.get(..HEAD_BYTES).unwrap_or(calls);
         let first_time = first_time(head, dialect);
+        let Attached { alone, group } = Attached::of(head, dialect);
         Head {
             dialect,
             clock: first_time.map_or(Clock::Lines, Clock::of),
             first_time,
             days: 0,
             table_at: table_at.map(|at| at as u64),
-            attached: match dialect {
-                Dialect::Strace => attached_alone(head),
-                Dialect::Minix => None,
-            },
-            group: match dialect {
-                Dialect::Strace => attached_group(head),
-                Dialect::Minix => None,
-            },
+            attached: alone,
+            group,
         }
     }
 
@@ -144,7 +139,7 @@ impl Head {
     /// Returns times of the parts in `ranges`, from the first time in each. Empty if the time of a line depends on all
     /// lines before it.
     #[must_use]
-    pub fn coarse(&self, text: &[u8], ranges: &[Range<usize>]) -> Coarse {
+    pub(super) fn coarse(&self, text: &[u8], ranges: &[Range<usize>]) -> Coarse {
         if matches!(self.clock, Clock::Lines | Clock::Relative) {
             return Coarse::default();
         }
@@ -166,37 +161,40 @@ fn calls_of(text: &[u8], table_at: Option<usize>) -> &[u8] {
     table_at.and_then(|at| text.get(..at)).unwrap_or(text)
 }
 
-/// Returns the pid in the first of the lines `strace: Process 7 attached` before the first call, if the call has no pid.
-fn attached_alone(head: &[u8]) -> Option<u32> {
-    let mut found = None;
-    for line in lines(head, 1, 0) {
-        let line = split_prefix(&line, Dialect::Strace);
-        match classify(&line, Dialect::Strace) {
-            Body::Attached(pid) => _ = found.get_or_insert(pid),
-            Body::Call { .. } => return found.filter(|_| line.pid.is_none()),
-            _ => {}
-        }
-    }
-    None
+/// The processes to which strace attached before the first call.
+#[derive(Default)]
+struct Attached {
+    /// The first one, if the calls have no pids.
+    alone: Option<u32>,
+    /// The only one, if strace says that it attached to its threads too (`strace: Process 7 attached with 4 threads`).
+    group: Option<u32>,
 }
 
-/// Returns the pid in `strace: Process 7 attached with 4 threads`, if strace attached to no other process before the first
-/// call.
-fn attached_group(head: &[u8]) -> Option<u32> {
-    let mut found = None;
-    for line in lines(head, 1, 0) {
-        let line = split_prefix(&line, Dialect::Strace);
-        match classify(&line, Dialect::Strace) {
-            Body::Attached(_) if found.is_some() => return None,
-            Body::Attached(pid) => {
-                let has_threads = memchr::memmem::find(line.body, b" attached with ").is_some();
-                found = Some(has_threads.then_some(pid));
-            }
-            Body::Call { .. } => break,
-            _ => {}
+impl Attached {
+    /// Reads the lines `strace: Process 7 attached` before the first call.
+    fn of(head: &[u8], dialect: Dialect) -> Attached {
+        let (mut first, mut group, mut count) = (None, None, 0);
+        if dialect != Dialect::Strace {
+            return Attached::default();
         }
+        for line in lines(head, 1, 0) {
+            let line = split_prefix(&line, dialect);
+            match classify(&line, dialect) {
+                Body::Attached(pid) => {
+                    count += 1;
+                    let has_threads = memchr::memmem::find(line.body, b" attached with ").is_some();
+                    group = Some(pid).filter(|_| has_threads && count == 1);
+                    first = first.or(Some(pid));
+                }
+                Body::Call { .. } => {
+                    let alone = first.filter(|_| line.pid.is_none());
+                    return Attached { alone, group };
+                }
+                _ => {}
+            }
+        }
+        Attached { alone: None, group }
     }
-    found?
 }
 
 /// Returns the time of the first line that has one.

@@ -73,8 +73,8 @@ fn changes_pid(mark: &[u8]) -> bool {
     mark.starts_with(PID_CHANGED)
 }
 
-/// Returns whether strace let the thread go on untraced in this call (`-b execve`). The only such call is execve; strace
-/// leaves others at its own end.
+/// Returns whether strace let the thread continue untraced in this call (`-b execve`). The only such call is execve;
+/// strace leaves others at its own end.
 #[must_use]
 pub(crate) fn is_let_go(name: &[u8], text: &[u8]) -> bool {
     name.starts_with(b"execve") && text.ends_with(b"<detached ...>")
@@ -216,7 +216,7 @@ pub(crate) fn attached(message: &[u8]) -> Option<u32> {
 }
 
 /// Returns whether the result at the end of a call's text is whole although the line was cut there: `= 31` and `= -1 ENO`
-/// may go on, and so may the `= 0` of calls that return an address or flags.
+/// may be cut, and so may the `= 0` of calls that return an address or flags.
 #[must_use]
 pub(crate) fn is_whole_result(name: &[u8], text: &[u8]) -> bool {
     let is_hex = || {
@@ -304,7 +304,7 @@ fn classify_minix<'a>(line: &TextLine<'a>) -> Body<'a> {
                 return Body::Text;
             };
             let has_close = memchr::memchr(b')', text).is_some();
-            // A successful execve has no result: only a result that cannot go on shows that the call is over.
+            // A successful execve has no result: only a result that cannot be cut shows that the call is over.
             let is_over = || has_result(text) && is_whole_result(name, text);
             let is_open = is_open(text, Dialect::Minix) || (line.is_cut && !is_over());
             if !is_open && !has_close {

@@ -1,4 +1,7 @@
 //! Finds the thread of lines without a pid: the most recent pid that is alive.
+//!
+//! None of the 29 strace texts of the corpus and the samples contains lines of both kinds, with and without a pid; of
+//! the 2 MINIX texts of the corpus, 1 does.
 
 use rustc_hash::FxHashMap;
 
@@ -38,7 +41,7 @@ impl Owners {
     }
 
     /// Notes that `pid` ended.
-    pub fn end(&mut self, pid: u32) {
+    pub(super) fn end(&mut self, pid: u32) {
         self.heard.remove(&pid);
         if self.last == Some(pid) {
             let newest = self.heard.iter().max_by_key(|(_, stamp)| **stamp);

@@ -57,7 +57,7 @@ const EPOCH_NS: i64 = 100_000_000 * 1_000_000_000;
 /// Maximum number of columns: pid, time, relative time, call number, instruction pointer.
 const MOST_COLUMNS: usize = 5;
 /// Maximum length of a thread name in bytes, even with every byte escaped.
-const MOST_COMM: usize = 80;
+const MOST_ESCAPED_COMM: usize = 80;
 
 /// Splits a line into prefix and body.
 #[must_use]
@@ -84,7 +84,7 @@ const MOST_DIGITS: usize = 18;
 /// Parses the integer at the start of `text`. Returns it and the text after it.
 #[must_use]
 #[inline]
-pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+pub(super) fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0_i64;
     let mut at = 0;
     while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0'))
@@ -123,7 +123,7 @@ fn split_message(line: &[u8]) -> (&[u8], Option<&[u8]>) {
 /// Splits off `<name>` after a pid (`-Y`).
 fn comm(after: &[u8]) -> (Option<&[u8]>, &[u8]) {
     let found = after.strip_prefix(b"<").and_then(|inner| {
-        let near = inner.get(..MOST_COMM).unwrap_or(inner);
+        let near = inner.get(..MOST_ESCAPED_COMM).unwrap_or(inner);
         let end = memchr::memchr(b'>', near)?;
         Some((inner.get(..end), inner.get(end + 1..)?))
     });
@@ -187,7 +187,7 @@ fn is_call_end(rest: &[u8]) -> bool {
     after.is_some_and(|after| skip_spaces(after).starts_with(b"= "))
 }
 
-/// Returns whether a call's end is in `rest`, perhaps behind more of the program's output.
+/// Returns whether a call's end is in `rest`, perhaps after more of the program's output.
 fn has_call_end(rest: &[u8]) -> bool {
     let mut ends = memchr::memrchr_iter(b')', rest);
     ends.any(|at| rest.get(at..).is_some_and(is_call_end))

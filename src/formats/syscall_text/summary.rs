@@ -21,7 +21,7 @@ const CHECK_BYTES: u64 = 1 << 20;
 
 /// Summary of a part.
 #[derive(Debug, Default)]
-pub struct Summary {
+pub(super) struct Summary {
     /// Number of lines.
     pub lines: u64,
     /// State of the clock after the part, if it starts from an empty state.
@@ -50,7 +50,7 @@ pub struct Summary {
     pub lets_go: bool,
     /// Callers that lines report as killed.
     pub killed: FxHashSet<Caller>,
-    /// Leaders that another thread replaced by execve, each with the offset of the line that says so.
+    /// Leaders that another thread replaced by execve, each with the offset of the line that shows it.
     pub superseded: Vec<(Caller, u64)>,
     /// Forks of calls that began before this part: (parent, child).
     pub early_forks: Vec<(Caller, u32)>,

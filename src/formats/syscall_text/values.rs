@@ -51,7 +51,7 @@ impl Outcome<'_> {
 
     /// Returns the number; errors are negative numbers, and -1 is an error whose number is unknown.
     #[must_use]
-    pub fn number(&self) -> Option<i32> {
+    pub(super) fn number(&self) -> Option<i32> {
         match self.error {
             Some(error) => Some(super::numbers::error_number(error).map_or(-1, |number| -number)),
             None => self.value.map(|value| {
@@ -252,7 +252,9 @@ pub(crate) fn angle_path(param: &[u8]) -> Option<&[u8]> {
     let param = param.strip_suffix(b"(deleted)").unwrap_or(param);
     let inner = param.get(open + 1..)?.strip_suffix(b">")?;
     let end = memchr::memchr(b'<', inner).unwrap_or(inner.len());
-    inner.get(..end).filter(|path| path.starts_with(b"/"))
+    // `-xx` writes all bytes as `\xNN`.
+    let is_path = |path: &&[u8]| path.starts_with(b"/") || path.starts_with(b"\\x2f");
+    inner.get(..end).filter(is_path)
 }
 
 /// Unescapes a quoted string; a string that the tracer cut keeps its dots. `None` if `param` is not a string.

@@ -61,6 +61,7 @@ pub(crate) fn info_of(file: &TraceFile) -> TraceInfo {
     }
     TraceInfo {
         format: format!("trace.dat {}", file.header.version),
+        is_of_kernel: true,
         clock: file.clock().to_owned(),
         clock_unit: file.clock_unit(),
         wall_clock_zero_ns: options.date_ns.map(|_| 0),

@@ -220,7 +220,7 @@ impl ChunkCache {
 
     /// Returns an empty cache.
     #[must_use]
-    pub fn new(codec: Codec) -> ChunkCache {
+    pub(crate) fn new(codec: Codec) -> ChunkCache {
         ChunkCache {
             codec,
             kept: Mutex::new(Vec::new()),

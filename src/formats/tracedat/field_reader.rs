@@ -27,7 +27,7 @@ pub(super) struct RecordFields<'a> {
 }
 
 impl<'a> RecordFields<'a> {
-    pub fn new(file: &'a TraceFile, decoder: &'a Decoder) -> RecordFields<'a> {
+    pub(super) fn new(file: &'a TraceFile, decoder: &'a Decoder) -> RecordFields<'a> {
         RecordFields {
             file,
             decoder,
@@ -40,7 +40,7 @@ impl<'a> RecordFields<'a> {
 
     /// Passes the fields of an event to `sink`. Returns `false` if the event has more than fields and a text, or cannot
     /// be read; then nothing was passed to `sink`.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         event: EventAt<'_>,
         source: impl FnOnce() -> Option<CpuPages<'a>>,

@@ -20,7 +20,7 @@ pub(crate) mod btf;
 pub mod buffers;
 pub(crate) mod clock;
 mod coarse;
-mod contents;
+pub(crate) mod contents;
 mod cpu_stats;
 pub mod decoder;
 pub mod describe;

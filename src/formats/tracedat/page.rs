@@ -17,7 +17,7 @@ use crate::tracedat::layout::{Layout, Lost, bits};
 
 /// Returns the layout that the file's header_page describes; without a header_page, that of a 64-bit kernel.
 #[must_use]
-pub fn layout_of(page: Option<&HeaderPage>) -> Layout {
+pub(crate) fn layout_of(page: Option<&HeaderPage>) -> Layout {
     match page {
         Some(page) if page.commit == (8, 4) => Layout {
             commit_size: 4,

@@ -104,7 +104,7 @@ impl TraceDat {
     ///
     /// # Errors
     /// As [`TraceFile::open`].
-    pub fn open(input: Input) -> Result<TraceDat, ReadError> {
+    pub(crate) fn open(input: Input) -> Result<TraceDat, ReadError> {
         let mut reader = TraceDat::new(Arc::new(TraceFile::open(input)?));
         reader.prints = print_texts(&reader);
         Ok(reader)
@@ -126,7 +126,7 @@ impl TraceDat {
 
     /// Creates the reader of an opened file.
     #[must_use]
-    pub fn new(file: Arc<TraceFile>) -> TraceDat {
+    pub(crate) fn new(file: Arc<TraceFile>) -> TraceDat {
         let recipes = Recipes::new(&file, abi_of(&file));
         let mut reader = TraceDat {
             kinds: kinds_of(&file, &recipes),
@@ -166,7 +166,7 @@ impl TraceDat {
 
     /// Returns the opened file.
     #[must_use]
-    pub fn file(&self) -> &Arc<TraceFile> {
+    pub(crate) fn file(&self) -> &Arc<TraceFile> {
         &self.file
     }
 

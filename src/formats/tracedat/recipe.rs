@@ -25,7 +25,7 @@ pub(crate) struct Num {
 impl Num {
     /// Returns the number in `field`; `None` if the field is not one number.
     #[must_use]
-    pub fn of(field: &FieldFormat) -> Option<Num> {
+    pub(crate) fn of(field: &FieldFormat) -> Option<Num> {
         field.is_number().then_some(Num {
             offset: field.offset,
             size: field.size as u8,
@@ -40,7 +40,7 @@ impl Num {
     /// Reads the number from `event`, sign-extended if it is signed; `None` if the event is too short.
     #[inline(always)]
     #[must_use]
-    pub fn read<E: ByteOrder>(self, event: &[u8]) -> Option<u64> {
+    pub(crate) fn read<E: ByteOrder>(self, event: &[u8]) -> Option<u64> {
         let bytes = event.get(self.offset as usize..)?;
         Some(match (self.size, self.is_signed) {
             (4, false) => u64::from(E::u32(*bytes.first_chunk()?)),

@@ -41,7 +41,7 @@ pub(super) struct CommonFields {
 impl Recipes {
     /// Creates the recipes for all events of `file`.
     #[must_use]
-    pub fn new(file: &TraceFile, abi: Abi) -> Recipes {
+    pub(crate) fn new(file: &TraceFile, abi: Abi) -> Recipes {
         let formats = &file.metadata.formats;
         let unknown = KindId(formats.len() as u32);
         let rows: Vec<Option<Recipe>> = formats
@@ -104,7 +104,7 @@ impl Recipes {
 
     /// Returns the recipe of a kind.
     #[must_use]
-    pub fn of(&self, kind: usize) -> Option<&Recipe> {
+    pub(crate) fn of(&self, kind: usize) -> Option<&Recipe> {
         self.rows.get(kind).and_then(Option::as_ref)
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct StateTable {
 impl StateTable {
     /// Reads the table from the print fmt of sched_switch; if it contains none, uses the bits of Linux 4.14.
     #[must_use]
-    pub fn new(print_fmt: &str) -> StateTable {
+    pub(crate) fn new(print_fmt: &str) -> StateTable {
         let bits = bits_of(print_fmt).into_iter();
         let mut table = StateTable {
             bits: bits.map(|(bit, letter)| (bit, state_of(letter))).collect(),
@@ -45,7 +45,7 @@ impl StateTable {
     /// Returns the state for a `prev_state` of `value`.
     #[inline]
     #[must_use]
-    pub fn state(&self, value: u64) -> ThreadState {
+    pub(crate) fn state(&self, value: u64) -> ThreadState {
         match self.small.get(value as usize) {
             Some(state) => *state,
             None => self.look_up(value),

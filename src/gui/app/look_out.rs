@@ -2,6 +2,7 @@
 
 use super::App;
 use crate::base::strings::capitalised;
+use crate::gui::keys::key_of;
 use crate::gui::lookout::FileLookout;
 use crate::gui::notices::Mood;
 use crate::load::OpenedFile;
@@ -36,7 +37,8 @@ impl App {
         let lookout = self.lookout.as_ref().and_then(|it| it.lookout.as_ref());
         if let Some(DamagedFile { path, change }) = lookout.and_then(Lookout::take) {
             let words = format!(
-                "{change}. Its events may be shown wrongly, and it cannot be exported. Press F5 to read it again: {}",
+                "{change}. Its events may be shown wrongly, and it cannot be exported. Press {} to read it again: {}",
+                key_of("Read the files again"),
                 path.display()
             );
             self.notices.say(Mood::Wrong, capitalised(&words));

@@ -2,6 +2,7 @@
 
 use super::App;
 use crate::base::TimeSpan;
+use crate::gui::keys::key_of;
 use crate::gui::theme;
 use crate::load::LoadedTrace;
 use crate::view::apply::place_of;
@@ -66,8 +67,15 @@ impl App {
             }
             if let Some(words) = flow_words(loaded, state) {
                 ui.separator();
-                ui.label(weak(words))
-                    .on_hover_text("[ and ] follow; Ctrl+[ and Ctrl+] choose another");
+                let [back, on] = ["Follow the flow back", "Follow the flow on"].map(key_of);
+                let others = [
+                    "Choose another flow to follow back",
+                    "Choose another flow to follow on",
+                ];
+                let [other_back, other_on] = others.map(key_of);
+                ui.label(weak(words)).on_hover_text(format!(
+                    "{back} and {on} follow; {other_back} and {other_on} choose another"
+                ));
             }
             if let [Some(a), Some(b)] = state.marks {
                 ui.separator();

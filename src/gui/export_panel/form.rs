@@ -63,7 +63,7 @@ pub(crate) struct Form {
 impl Form {
     /// Returns the initial form.
     #[must_use]
-    pub fn new(state: &ViewState) -> Form {
+    pub(super) fn new(state: &ViewState) -> Form {
         let tracks = match (&state.area_rows, state.filter.trim()) {
             (Some(_), _) => Tracks::Selected,
             (None, "") => Tracks::All,
@@ -118,7 +118,7 @@ impl Form {
 
     /// Returns the tables to choose from, if the format writes one table.
     #[must_use]
-    pub fn tables(&self) -> Vec<&'static TableDef> {
+    pub(super) fn tables(&self) -> Vec<&'static TableDef> {
         let has_table = self.exporter.table.is_some();
         let tables = TABLES
             .iter()
@@ -154,7 +154,7 @@ impl Form {
 
     /// Returns the path of the output file.
     #[must_use]
-    pub fn file(&self) -> PathBuf {
+    pub(super) fn file(&self) -> PathBuf {
         let typed = self.path.trim();
         match (typed.strip_prefix("~/"), std::env::var_os("HOME")) {
             (Some(rest), Some(home)) => Path::new(&home).join(rest),

@@ -104,12 +104,12 @@ impl ExportPanel {
     }
 
     /// Stops the export.
-    pub fn cancel(&mut self) {
+    pub(super) fn cancel(&mut self) {
         self.exporting.interrupt();
     }
 
     /// Takes results that arrived since the last frame.
-    pub fn poll(&mut self, ctx: &egui::Context) {
+    pub(super) fn poll(&mut self, ctx: &egui::Context) {
         match self.exporting.take_end() {
             Some(Ok(exported)) => {
                 let Exported { path, took, result } = exported;
@@ -159,7 +159,7 @@ impl ExportPanel {
     }
 
     /// Draws the panel.
-    pub fn ui(&mut self, ctx: &egui::Context, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    pub(super) fn ui(&mut self, ctx: &egui::Context, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         let trace_of_list = (scene.loaded.path.clone(), scene.loaded.id);
         if self.choices.as_ref().map(|(key, _)| key) != Some(&trace_of_list) {
             let is_other = self

@@ -16,32 +16,16 @@ use crate::view::ruler;
 /// Height of the list of choices, in points.
 const LIST_HEIGHT: f32 = 150.0;
 
-/// Returns the title of a format; the command line has its name in lower case.
-fn title_of(name: &str) -> &str {
-    match name {
-        "fxt" => "FXT",
-        "perfetto" => "Perfetto",
-        "trace-dat" => "trace.dat",
-        "csv" => "CSV",
-        "tsv" => "TSV",
-        "json" => "JSON",
-        "parquet" => "Parquet",
-        "chrome-json" => "Chrome JSON",
-        "compile-commands" => "compile_commands.json",
-        other => other,
-    }
-}
-
 /// Draws the choice of format and table.
 pub(crate) fn format_ui(ui: &mut Ui, form: &mut Form) {
     ui.horizontal(|ui| {
         let mut wanted = None;
         let combo = ComboBox::from_id_salt("export format")
-            .selected_text(title_of(form.exporter.name))
+            .selected_text(form.exporter.title)
             .show_ui(ui, |ui| {
                 for exporter in EXPORTERS {
                     let is_it = exporter.name == form.exporter.name;
-                    let response = ui.selectable_label(is_it, title_of(exporter.name));
+                    let response = ui.selectable_label(is_it, exporter.title);
                     if response.on_hover_text(exporter.about).clicked() {
                         wanted = Some(*exporter);
                     }

@@ -53,11 +53,9 @@ pub(super) const ROWS: &[KeyRow] = &[
     row(&[key(NONE, Key::F2)], "Rename the track", |s| {
         s.track_at_hand().map(|key| Action::StartRename(Some(key)))
     }),
-    row(
-        &[key(NONE, Key::E)],
-        "Fold or unfold the track; Ctrl+Z undoes it",
-        |s| s.track_at_hand().map(Action::Toggle),
-    ),
+    row(&[key(NONE, Key::E)], "Fold or unfold the track", |s| {
+        s.track_at_hand().map(Action::Toggle)
+    }),
     row(
         &[key(SHIFT, Key::P)],
         "Plot a number of events as a track",

@@ -45,7 +45,7 @@ impl KeyRow {
 }
 
 /// Returns one key with its modifiers as text.
-fn stroke_text(modifiers: Modifiers, key: Key) -> String {
+pub(super) fn stroke_text(modifiers: Modifiers, key: Key) -> String {
     let (has_shift, name) = match key {
         Key::Slash | Key::Questionmark if modifiers.shift => (false, "?"),
         Key::ArrowLeft => (modifiers.shift, "←"),

@@ -17,7 +17,7 @@ use egui::{Key, KeyboardShortcut, Modifiers};
 use crate::base::{Nanos, TimeSpan, Timestamp};
 use crate::gui::export_panel;
 use crate::view::{Action, Effect, ViewState};
-use key_row::CTRL;
+use key_row::{CTRL, stroke_text};
 
 /// What commands act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Target {
 }
 
 /// Commands under one heading.
-pub struct Group {
+pub(crate) struct Group {
     /// The heading.
     pub title: &'static str,
     /// What the commands act on.
@@ -67,7 +67,7 @@ pub(crate) const GROUPS: &[Group] = &[
 ];
 
 /// Returns all rows.
-pub fn rows() -> impl Iterator<Item = &'static KeyRow> {
+pub(crate) fn rows() -> impl Iterator<Item = &'static KeyRow> {
     GROUPS.iter().flat_map(|group| group.rows)
 }
 
@@ -78,6 +78,16 @@ pub(crate) fn shortcut(about: &str) -> String {
         .find(|row| row.about == about)
         .map(KeyRow::key_text)
         .unwrap_or_default()
+}
+
+/// Returns the first key of the command named `about`, for sentences; empty if it has none.
+#[must_use]
+pub(crate) fn key_of(about: &str) -> String {
+    let row = rows().find(|row| row.about == about);
+    let keys = row.and_then(|row| row.keys.first());
+    keys.map_or_else(String::new, |keys| {
+        stroke_text(keys.modifiers, keys.logical_key)
+    })
 }
 
 /// Mouse and touch gestures, for the list of keys.

@@ -33,7 +33,7 @@ use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<BuildPane>::default()
 }
 
@@ -138,11 +138,15 @@ impl Answer {
         let totals = (!totals.is_empty())
             .then(|| Arc::new(TableData::new(total_columns(), total_rows(totals))));
         let times = ProcessTimes::new(trace);
+        job.check()?;
         let steps = parallelism(trace, &times);
         let first = steps.first().map_or(trace.span.start, |step| step.time);
         let last = steps.last().map_or(trace.span.end, |step| step.time);
         let span = TimeSpan::new(first, last.max(first));
-        let chain = critical_chain(trace, &times, &FileHistory::new(trace));
+        let history = FileHistory::new(trace);
+        job.check()?;
+        let chain = critical_chain(trace, &times, &history);
+        job.check()?;
         let at_once = mean_and_most(&steps, span);
         let programs = programs(trace, &times);
         Ok(Answer {
@@ -254,6 +258,7 @@ impl Pane for BuildPane {
     }
 
     fn stop(&mut self) {
+        self.answer.stop();
         self.tables.chain.stop();
         self.tables.programs.stop();
         self.tables.costs.stop();

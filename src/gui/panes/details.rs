@@ -15,7 +15,7 @@ use crate::view::ruler::grouped;
 use crate::view::{Action, Effect, PaneKind, ruler};
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<DetailsPane>::default()
 }
 
@@ -45,7 +45,8 @@ impl Pane for DetailsPane {
         self.details.ask(ui.ctx(), question, move |_| {
             Ok(details(&loaded.trace, loaded.reader.as_ref(), item))
         });
-        let Some(details) = self.details.answer(id) else {
+        let is_stopped = self.details.is_stopped();
+        let Some(details) = self.details.answer(id).filter(|_| !is_stopped) else {
             self.details.ui(ui, scene.palette);
             return actions;
         };
@@ -106,6 +107,10 @@ impl Pane for DetailsPane {
 
     fn is_waiting(&self) -> bool {
         self.details.is_busy()
+    }
+
+    fn stop(&mut self) {
+        self.details.stop();
     }
 }
 

@@ -287,6 +287,8 @@ impl Pane for FilesPane {
     }
 
     fn stop(&mut self) {
+        self.listed.stop();
+        self.kin.stop();
         self.table.stop();
         self.details.stop();
     }

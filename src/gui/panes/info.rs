@@ -21,7 +21,7 @@ use crate::view::contents::{ContentValue, contents};
 const MOST_HEIGHT: f32 = 1200.0;
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<InfoPane>::default()
 }
 
@@ -86,6 +86,13 @@ impl Pane for InfoPane {
         let tables = [&self.diagnostics, &self.facts];
         let is_any = tables.into_iter().any(DataTable::is_waiting);
         is_any || self.lost.is_waiting() || self.sources.is_waiting()
+    }
+
+    fn stop(&mut self) {
+        self.diagnostics.stop();
+        self.facts.stop();
+        self.lost.stop();
+        self.sources.stop();
     }
 }
 

@@ -26,7 +26,13 @@ pub(crate) struct LostTable {
 
 impl LostTable {
     /// Draws the list; does nothing if no events were lost.
-    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, width: f32, actions: &mut Vec<Action>) {
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        width: f32,
+        actions: &mut Vec<Action>,
+    ) {
         let words = sum_words(&scene.loaded.trace);
         if words.is_empty() {
             return;
@@ -67,6 +73,11 @@ impl LostTable {
     /// Returns whether the list is being computed.
     pub(crate) fn is_waiting(&self) -> bool {
         self.rows.is_busy()
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.rows.stop();
+        self.table.stop();
     }
 }
 

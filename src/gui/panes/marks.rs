@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::{RichText, Ui};
 
 use crate::base::{Nanos, Timestamp};
-use crate::gui::keys::shortcut;
+use crate::gui::keys::{key_of, shortcut};
 use crate::gui::pane::{Pane, Scene};
 use crate::gui::table::{DataTable, PaneColumn, Parts, TEXT_SIZE, TableData};
 use crate::tables::marks::{MARKS, MarkRow, mark_rows};
@@ -192,7 +192,10 @@ fn hints_ui(ui: &mut Ui, scene: &Scene<'_>) {
         ));
     }
     if state.places.iter().all(Option::is_none) {
-        hint("Ctrl+Shift+1 … 9 keeps what is seen, Ctrl+1 … 9 goes there again.".to_owned());
+        let [keeps, goes] = ["Keep this as place 1", "Go to place 1"].map(key_of);
+        hint(format!(
+            "{keeps} … 9 keeps what is seen, {goes} … 9 goes there again."
+        ));
     }
     if state.flags.is_empty() {
         let keys = shortcut("Put a flag at the pointer");

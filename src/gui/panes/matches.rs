@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{RichText, Ui};
 
+use crate::gui::keys::key_of;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, PaneColumn, TableData};
 use crate::load::TraceId;
@@ -15,7 +16,7 @@ use crate::tables::matches::{MATCHES, MatchRows};
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<MatchesPane>::default()
 }
 
@@ -65,8 +66,11 @@ impl Pane for MatchesPane {
                 empty_ui(ui, scene, "Searching…");
                 return actions;
             }
-            let words = "Nothing is searched for. Press / and type a text, a /regex/ or an expression such as dur > 1ms.";
-            empty_ui(ui, scene, words);
+            let words = format!(
+                "Nothing is searched for. Press {} and type a text, a /regex/ or an expression such as dur > 1ms.",
+                key_of("Search")
+            );
+            empty_ui(ui, scene, &words);
             return actions;
         };
         if found.hits.is_empty() {

@@ -20,7 +20,7 @@ use crate::trace::{Process, ProcessId, Trace};
 use crate::view::{Action, ruler};
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<TreePane>::default()
 }
 
@@ -142,6 +142,7 @@ impl Pane for TreePane {
     }
 
     fn stop(&mut self) {
+        self.found.stop();
         self.table.stop();
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct ReadingRow {
 
 impl ReadingRow {
     /// Draws the choices; a changed choice reads the file again.
-    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
+    pub(super) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, actions: &mut Vec<Action>) {
         let loaded = scene.loaded;
         if !loaded.is_complete || loaded.path.as_os_str() == "-" {
             return;

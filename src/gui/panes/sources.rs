@@ -33,7 +33,13 @@ struct Typed {
 
 impl SourcesTable {
     /// Draws the table, if there are several files.
-    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>, width: f32, actions: &mut Vec<Action>) {
+    pub(super) fn ui(
+        &mut self,
+        ui: &mut Ui,
+        scene: &Scene<'_>,
+        width: f32,
+        actions: &mut Vec<Action>,
+    ) {
         let sources = &scene.loaded.trace.sources;
         if sources.is_empty() {
             return;
@@ -84,6 +90,10 @@ impl SourcesTable {
     /// Returns whether rows are being copied.
     pub(crate) fn is_waiting(&self) -> bool {
         self.table.is_waiting()
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.table.stop();
     }
 }
 

@@ -99,7 +99,7 @@ impl Copying {
     }
 
     /// Puts text that is complete on the clipboard.
-    pub fn poll(&mut self, actions: &mut Vec<Action>) {
+    pub(crate) fn poll(&mut self, actions: &mut Vec<Action>) {
         actions.extend(self.text.take().map(|it| Action::Do(Effect::Copy(it))));
     }
 

@@ -60,7 +60,7 @@ pub(crate) struct PaneColumn {
 impl PaneColumn {
     /// Returns the column called `name` of a table; the first column if there is no such name.
     #[must_use]
-    pub fn of(table: &TableDef, name: &str, width: f32) -> PaneColumn {
+    pub(crate) fn of(table: &TableDef, name: &str, width: f32) -> PaneColumn {
         let columns = table.columns;
         let at = columns.iter().position(|column| column.name == name);
         let at = at.unwrap_or_default();
@@ -269,7 +269,7 @@ impl Default for TableData {
 impl TableData {
     /// Returns a table of the rows of a source, without marks.
     #[must_use]
-    pub fn new(columns: Vec<PaneColumn>, rows: impl RowSource + 'static) -> TableData {
+    pub(crate) fn new(columns: Vec<PaneColumn>, rows: impl RowSource + 'static) -> TableData {
         TableData {
             columns,
             rows: Arc::new(rows),

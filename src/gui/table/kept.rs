@@ -70,7 +70,7 @@ impl KeptCells {
     }
 
     /// Returns the cells of a row; `None` if a task makes them and has not ended.
-    pub fn row(
+    pub(super) fn row(
         &mut self,
         loaded: &LoadedTrace,
         data: &Arc<TableData>,

@@ -257,7 +257,7 @@ impl DataTable {
     }
 
     /// Draws the table in the space that is left. `menu` fills the context menu of a row.
-    pub fn ui(
+    pub(crate) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,

@@ -43,7 +43,7 @@ impl Sort {
     /// Returns the sort after a click on the heading of a column. The first click sorts names from A, and numbers and
     /// times from the largest, unless the column's definition differs; the second click reverses that; the third removes
     /// the sort.
-    pub fn next(sort: Option<Sort>, data: &TableData, column: usize) -> Option<Sort> {
+    pub(super) fn next(sort: Option<Sort>, data: &TableData, column: usize) -> Option<Sort> {
         let of = data.columns.get(column);
         let first = match of.map(|it| it.def.kind) {
             Some(
@@ -267,7 +267,7 @@ impl RowOrder {
     }
 
     /// Returns the number of rows that are shown.
-    pub fn len(&self, data: &TableData) -> usize {
+    pub(super) fn len(&self, data: &TableData) -> usize {
         match &self.rows {
             Some(rows) => rows.len(),
             None => data.rows.len(),
@@ -291,7 +291,7 @@ impl RowOrder {
     }
 
     /// Returns the rows that are shown, in order; `None`: all in their first order.
-    pub fn rows(&self) -> Option<Arc<[u32]>> {
+    pub(super) fn rows(&self) -> Option<Arc<[u32]>> {
         self.rows.clone()
     }
 

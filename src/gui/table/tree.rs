@@ -40,7 +40,7 @@ pub(crate) enum OpenRule {
 
 impl Opened {
     /// Returns the state in which all rows follow a rule.
-    pub fn all(rule: OpenRule) -> Opened {
+    pub(super) fn all(rule: OpenRule) -> Opened {
         Opened {
             rule,
             ..Opened::default()
@@ -49,19 +49,19 @@ impl Opened {
 
     /// Returns whether the row with a key is open.
     #[must_use]
-    pub fn is_open(&self, key: u32) -> bool {
+    pub(super) fn is_open(&self, key: u32) -> bool {
         (self.rule == OpenRule::All) != self.others.contains(&key)
     }
 
     /// Opens the row with a key.
-    pub fn open(&mut self, key: u32) {
+    pub(super) fn open(&mut self, key: u32) {
         if !self.is_open(key) {
             self.toggle(key);
         }
     }
 
     /// Opens the row with a key if it is closed, and closes it if it is open.
-    pub fn toggle(&mut self, key: u32) {
+    pub(super) fn toggle(&mut self, key: u32) {
         let others = Arc::make_mut(&mut self.others);
         if !others.remove(&key) {
             others.insert(key);
@@ -113,7 +113,7 @@ struct Filtered {
 impl Tree {
     /// Returns the tree of rows in preorder.
     #[must_use]
-    pub fn new(rows: &dyn RowSource) -> Tree {
+    pub(crate) fn new(rows: &dyn RowSource) -> Tree {
         let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
         let mut parents: Vec<Option<u32>> = Vec::with_capacity(count as usize);
         // The rows above the current one.
@@ -154,7 +154,7 @@ impl Tree {
     }
 
     /// Returns the rows above a row, the parent first.
-    pub fn above(&self, row: u32) -> impl Iterator<Item = u32> {
+    pub(crate) fn above(&self, row: u32) -> impl Iterator<Item = u32> {
         let parent = |row: u32| self.parents.get(row as usize).copied().flatten();
         std::iter::successors(parent(row), move |&row| parent(row))
     }

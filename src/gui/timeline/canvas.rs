@@ -16,6 +16,7 @@ use super::text::{Fitted, fitted_name};
 use super::tooltip::hover_text;
 use crate::base::Nanos;
 use crate::event::part::ClockUnit;
+use crate::gui::keys::key_of;
 use crate::gui::shortened::shortened;
 use crate::query::Item;
 use crate::query::seen::Seen;
@@ -303,8 +304,10 @@ fn emptiness_ui(ui: &mut Ui, painter: &egui::Painter, draw: &Draw<'_>, actions: 
     } else if state.rows.hidden_count() > 0 {
         "All tracks are hidden. View > Show hidden tracks brings them back.".to_owned()
     } else if scene.loaded.has_only_probes {
-        "Definitions of probes, and no trace: see the Probes pane. Open the trace that they made (Ctrl+O)."
-            .to_owned()
+        format!(
+            "Definitions of probes, and no trace: see the Probes pane. Open the trace that they made ({}).",
+            key_of("Open a file")
+        )
     } else if scene.loaded.is_complete && scene.loaded.trace.events.is_empty() {
         "This trace has no events: see the Info pane for what was read of it.".to_owned()
     } else if scene.loaded.is_complete {

@@ -29,9 +29,10 @@ impl ChainMarks {
         }
         let loaded = scene.loaded.clone();
         let key = TaskKey::about(scene.loaded.id, ()).in_turn();
-        self.spans.ask(ctx, key, move |_: &Work<_>| {
+        self.spans.ask(ctx, key, move |work: &Work<_>| {
             let trace = loaded.trace.as_ref();
             let times = ProcessTimes::new(trace);
+            work.check()?;
             let chain = critical_chain(trace, &times, &FileHistory::new(trace));
             let mut spans: FxHashMap<ProcessId, Vec<TimeSpan>> = FxHashMap::default();
             for step in &chain.steps {

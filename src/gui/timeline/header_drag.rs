@@ -49,7 +49,7 @@ impl Timeline {
                 });
             }
             None => {
-                // The header clicked before belongs to the selection as well.
+                // The header clicked before also belongs to the selection.
                 let first = self.chosen_from.filter(|_| chosen.is_empty());
                 chosen.extend(first.filter(|first| *first != row.key));
                 match chosen.iter().position(|key| *key == row.key) {

@@ -3,7 +3,7 @@
 //! A list is made for columns of a power-of-two number of ns, at most the duration of a pixel, like the levels of the
 //! pyramid. It can be used until the zoom has doubled; its finer blocks are merged while it is drawn.
 //!
-//! While the view moves, an approximate list is used as well, and only a few lanes are remade per frame, in turns: a
+//! While the view moves, an approximate list is also used, and only a few lanes are remade per frame, in turns: a
 //! frame then costs the same with full lanes as with empty ones.
 
 use super::kept_strips::{Fit, KeptStrip, Look};
@@ -165,7 +165,7 @@ impl KeptLists {
             strip: KeptStrip::default(),
         });
         let is_there = span.start >= list.span.start && span.end <= list.span.end;
-        // Finer lists are exact as well; coarser ones are used until the lane's turn.
+        // Finer lists are also exact; coarser lists are used until the lane's turn.
         let is_nearly = self.is_moving
             && match list.width < width {
                 true => width / 4 <= list.width,

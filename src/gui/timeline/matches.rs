@@ -31,7 +31,7 @@ pub(super) fn marks_of<'a>(draw: &Draw<'a>, kind: LaneKind) -> Option<&'a BitSet
 
 /// The part of a lane that stays bright while the rest is dimmed.
 pub(super) enum Lit<'a> {
-    /// All of it: nothing is dimmed, or the lane's thread or track matches.
+    /// The whole lane: nothing is dimmed, or the lane's thread or track matches.
     All,
     /// The matching rows; runs also if their thread matches.
     Rows(&'a BitSet, Option<&'a WholeMarks>),

@@ -61,12 +61,12 @@ pub(crate) use text::elided_name;
 
 impl Timeline {
     /// Returns whether something that is drawn is still being computed.
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         self.chain_marks.is_busy()
     }
 
     /// Draws the whole timeline; returns the user's actions.
-    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
+    pub(crate) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) -> Vec<Action> {
         let mut actions = Vec::new();
         let area = ui.available_rect_before_wrap();
         let header = self.header_width(scene.state, area.width());

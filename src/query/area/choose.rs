@@ -9,6 +9,18 @@ use rustc_hash::FxHashSet;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AsyncsOf(FxHashSet<ThreadId>);
 
+/// Returns the tracks that are chosen whole, sorted.
+pub(crate) fn whole_tracks(lanes: &[Lane]) -> Vec<TrackId> {
+    let tracks = lanes.iter().filter_map(|lane| match lane {
+        Lane::Track(track) => Some(*track),
+        _ => None,
+    });
+    let mut tracks: Vec<TrackId> = tracks.collect();
+    tracks.sort_unstable();
+    tracks.dedup();
+    tracks
+}
+
 impl AsyncsOf {
     /// Returns the threads of [`Lane::AsyncOf`].
     pub(crate) fn new(lanes: &[Lane]) -> AsyncsOf {

@@ -137,7 +137,7 @@ impl Source<'_> {
     }
 
     /// Returns the key of a group; `sample` is one of its intervals.
-    pub fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
+    pub(super) fn key(&self, group: u32, sample: Option<SliceId>) -> Key {
         let kinds = self.shape.kinds.present();
         let (group, none) = match self.shape.what {
             What::Slices => {

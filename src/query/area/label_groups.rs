@@ -16,7 +16,7 @@ pub(super) struct LabelGroups {
 }
 
 impl LabelGroups {
-    pub fn of(trace: &Trace) -> LabelGroups {
+    pub(super) fn of(trace: &Trace) -> LabelGroups {
         let mut groups = FxHashMap::default();
         let mut all = LabelGroups::default();
         for (at, label) in (0..).zip(&trace.slices.labels) {

@@ -27,7 +27,7 @@ use crate::trace::{
     CounterTrackId, CpuId, ProcessId, SliceId, ThreadId, ThreadState, Trace, TrackId,
 };
 
-pub(crate) use choose::AsyncsOf;
+pub(crate) use choose::{AsyncsOf, whole_tracks};
 pub use exact::{groups, lengths};
 pub use live::LiveArea;
 
@@ -44,7 +44,7 @@ pub struct Area {
     pub hidden: Hidden,
 }
 
-/// Threads and CPUs that do not count, each sorted.
+/// Threads and CPUs that sums leave out; both lists ascend.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Hidden {
     /// Threads whose slices, runs and events do not count, on any CPU.
@@ -100,7 +100,7 @@ pub enum Lanes {
 pub enum Lane {
     /// The slices of a track, all its rows.
     Track(TrackId),
-    /// The runs of a CPU, which are states of their threads as well.
+    /// The runs of a CPU, which are also states of their threads.
     Runs(CpuId),
     /// Slices of threads: of each, the time in which its thread ran on this CPU.
     OnCpu(CpuId),
@@ -201,7 +201,7 @@ pub enum Precision {
 pub struct Group {
     /// The common properties of the group's intervals.
     pub key: Key,
-    /// The number of finished intervals; if it is 0, all durations are 0 as well.
+    /// The number of finished intervals; if it is 0, all durations are also 0.
     pub count: u64,
     /// The sum of their durations.
     pub sum_ns: i128,

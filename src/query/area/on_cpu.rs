@@ -139,7 +139,7 @@ impl Ran {
 impl<'a> OnCpus<'a> {
     /// Returns the CPUs of an area; `None` if it has none. Tracks that the area contains as lanes of their own are left
     /// out, because their slices count whole. Hidden threads do not count.
-    pub fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
+    pub(crate) fn of(trace: &'a Trace, area: &Area) -> Option<OnCpus<'a>> {
         let mut is_chosen = vec![false; trace.threads.len()];
         let mut whole: Vec<TrackId> = Vec::new();
         let mut cpus: Vec<CpuId> = Vec::new();

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use super::choose::AsyncsOf;
+use super::choose::{AsyncsOf, whole_tracks};
 use super::label_groups::{LabelGroups, namesakes};
 use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
 use crate::base::{TimeSpan, Timestamp};
@@ -132,7 +132,7 @@ impl Limits {
 
     /// Returns whether the runs of a thread on a CPU count.
     #[inline]
-    pub fn has_run(&self, thread: ThreadId, cpu: CpuId) -> bool {
+    pub(crate) fn has_run(&self, thread: ThreadId, cpu: CpuId) -> bool {
         let cpu = self.cpus.get(cpu.0 as usize).copied();
         let both = [self.thread(thread), cpu.unwrap_or(Choice::Absent)];
         match self.joined {
@@ -144,7 +144,7 @@ impl Limits {
     /// Returns whether a state of a thread counts: all states of a chosen thread, and where CPUs are chosen, the state
     /// "running" there. `running_on` is `None` for other states.
     #[inline]
-    pub fn has_state(&self, thread: ThreadId, running_on: Option<CpuId>) -> bool {
+    pub(crate) fn has_state(&self, thread: ThreadId, running_on: Option<CpuId>) -> bool {
         (self.joined == Joined::Any && self.thread(thread) == Choice::Chosen)
             || running_on.is_some_and(|cpu| self.has_run(thread, cpu))
     }
@@ -168,7 +168,7 @@ pub(super) struct Row {
 }
 
 impl Shape {
-    pub fn new(trace: &Trace, area: &Area, what: What, by: GroupBy) -> Shape {
+    pub(super) fn new(trace: &Trace, area: &Area, what: What, by: GroupBy) -> Shape {
         let lanes = &area.lanes;
         let kinds = match what {
             What::Slices => SliceKinds::new(trace),
@@ -236,7 +236,7 @@ impl Source<'_> {
 
     /// Returns the interval's end, at most the trace's.
     #[inline]
-    pub fn end(&self, row: u32) -> i64 {
+    pub(super) fn end(&self, row: u32) -> i64 {
         let end = match self.shape.what {
             What::Slices => self.trace.slices.end(row as usize),
             What::Runs => self.trace.runs.ends[row as usize],
@@ -334,7 +334,7 @@ impl Source<'_> {
         }
     }
 
-    /// The slice around it.
+    /// Returns the row of the slice that contains slice `row`; `None` for runs and states, and for an outermost slice.
     #[inline]
     pub(crate) fn parent(&self, row: u32) -> Option<u32> {
         match self.shape.what {
@@ -344,7 +344,7 @@ impl Source<'_> {
     }
 
     /// Returns the intervals of `row` that overlap `span`.
-    pub fn overlapping(&self, row: &Row, span: TimeSpan) -> Range<u32> {
+    pub(super) fn overlapping(&self, row: &Row, span: TimeSpan) -> Range<u32> {
         match self.shape.what {
             What::Slices => {
                 let row = crate::trace::slices::SliceRow {
@@ -483,13 +483,7 @@ struct Foreign {
 impl SharedTracks {
     fn of(trace: &Trace, lanes: &[Lane]) -> SharedTracks {
         let begun_by = AsyncsOf::new(lanes);
-        let whole = lanes.iter().filter_map(|lane| match lane {
-            Lane::Track(track) => Some(*track),
-            _ => None,
-        });
-        let mut whole: Vec<TrackId> = whole.collect();
-        whole.sort_unstable();
-        let tracks = begun_by.tracks(trace, &whole);
+        let tracks = begun_by.tracks(trace, &whole_tracks(lanes));
         let is_own = |slice: u32| begun_by.has(trace, slice);
         let mut foreign = Vec::new();
         for &id in &tracks {

@@ -78,7 +78,7 @@ pub(crate) struct RankInBucket {
 
 impl Tally {
     /// Returns whether the tally is empty.
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.count == 0 && self.unfinished == 0
     }
 

@@ -10,7 +10,8 @@
 //! A process waits for the fork that created it, and a reader of a file waits for the processes that wrote the file. A
 //! parent waits for its children when the last of them ends: a parent that runs them one at a time (a shell, a compiler
 //! driver) waits for each, and a parent that runs several (`make -j`) would have started another if it could: not if
-//! all its job slots were taken until then, as always with `-j1`. While other children live, the end of one child is
+//! all its job slots were taken until then, as always with `-j1`, or became free so shortly before that it could not start
+//! one meanwhile. While other children live, the end of one child is
 //! not needed to start the next; if the next reads a file of the one before, the file shows that. The length of a chain
 //! is the time in which its processes had no living child. The longest is found by walking through all forks, reads,
 //! writes and ends once, in time order. A process that still runs lasts to the end of the trace.
@@ -278,7 +279,7 @@ impl Walk<'_> {
     }
 
     fn parent(&self, id: ProcessId) -> Option<ProcessId> {
-        // Loops of parents were cut in the tree: a root has no parent, although the file may contain one.
+        // The tree cuts loops of parents: its roots have no parent, even if the file names one.
         (self.times.depths.get(id.0 as usize).copied()? > 0)
             .then(|| self.trace.processes.get(id.0 as usize)?.parent)
             .flatten()
@@ -342,7 +343,7 @@ impl Walk<'_> {
         let lives = |state: &State| !state.has_ended && state.begun < time;
         let above = std::iter::successors(Some(writer), |&id| self.parent(id));
         if above.take(MOST_ABOVE).any(|id| id == reader) {
-            // A job runner that collects the output of its jobs goes on with others meanwhile.
+            // A job runner that collects the output of its jobs runs other jobs meanwhile.
             return;
         }
         if self.states.get(reader.0 as usize).is_some_and(lives) {
@@ -416,10 +417,9 @@ impl Walk<'_> {
     /// Returns whether the job of a runner that ended at `time` was the only one because no slot was free: what comes next
     /// may not need it.
     fn waited_for_a_slot(&self, runner: ProcessId, time: Timestamp) -> bool {
-        let just_before = time.saturating_add(Nanos(-1));
         self.slots.is_limit_stated()
             && self.slots.is_runner(runner)
-            && self.slots.taken(just_before, time) > 0
+            && self.slots.were_taken_until(time)
     }
 
     /// Returns the longest chain, from its first stretch on; neighbouring stretches of one process become one step.

@@ -15,7 +15,7 @@ pub(super) struct NumberTest {
 }
 
 impl NumberTest {
-    pub fn of(op: Op, value: &Literal) -> Option<NumberTest> {
+    pub(super) fn of(op: Op, value: &Literal) -> Option<NumberTest> {
         Some(NumberTest {
             op,
             number: value.number?,
@@ -71,7 +71,7 @@ pub(super) enum TextTest {
 
 impl TextTest {
     /// Returns the test; `None` if texts cannot be compared in this way.
-    pub fn of(op: Op, value: &Literal) -> Option<TextTest> {
+    pub(super) fn of(op: Op, value: &Literal) -> Option<TextTest> {
         match op {
             Op::Values(Comparison::Equal) => Some(TextTest::Is(value.text.clone())),
             Op::Values(Comparison::Differs) => Some(TextTest::IsNot(value.text.clone())),
@@ -99,7 +99,7 @@ pub(super) struct ValueTest {
 }
 
 impl ValueTest {
-    pub fn of(op: Op, value: &Literal) -> ValueTest {
+    pub(super) fn of(op: Op, value: &Literal) -> ValueTest {
         ValueTest {
             number: NumberTest::of(op, value).filter(|_| !matches!(op, Op::Like | Op::Unlike)),
             text: TextTest::of(op, value),

@@ -85,7 +85,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    pub fn new(trace: &'a Trace, reader: &'a dyn Events) -> Compiler<'a> {
+    pub(super) fn new(trace: &'a Trace, reader: &'a dyn Events) -> Compiler<'a> {
         let kinds = 0..trace.kinds.len() as u32;
         Compiler {
             trace,
@@ -94,7 +94,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Prepares a part of the expression for the trace.
-    pub fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
+    pub(super) fn compile(&self, node: &Node, scope: Scope) -> Result<Test, ExpressionError> {
         let all = |nodes: &[Node]| -> Result<Vec<Test>, ExpressionError> {
             nodes.iter().map(|node| self.compile(node, scope)).collect()
         };

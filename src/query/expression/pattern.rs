@@ -95,7 +95,7 @@ impl WrongPattern {
 
     /// Returns the error as one of the whole expression. The pattern was written at `at`, as `length` bytes including
     /// its quotes or slashes; it has `bytes` bytes without them.
-    pub fn at(self, at: usize, length: usize, bytes: usize) -> ExpressionError {
+    pub(super) fn at(self, at: usize, length: usize, bytes: usize) -> ExpressionError {
         // If the pattern was written with backslashes, it is shorter than its text, and positions in it are not
         // positions in the text.
         let opening = match length.checked_sub(bytes) {

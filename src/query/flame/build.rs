@@ -10,7 +10,7 @@ use crate::base::{Cancelled, Job, TimeSpan};
 use crate::event::KindId;
 use crate::formats::Events;
 use crate::query::area::on_cpu::{Counted, OnCpus, OnTrack};
-use crate::query::area::{Area, AsyncsOf, Lane, Lanes};
+use crate::query::area::{Area, AsyncsOf, Lanes, whole_tracks};
 use crate::query::details::describe;
 use crate::query::item::track_title;
 use crate::query::latency::Among;
@@ -41,19 +41,11 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
         Lanes::Of(lanes) => AsyncsOf::new(lanes),
         Lanes::All | Lanes::Both { .. } => AsyncsOf::default(),
     };
-    let mut tracks: Vec<TrackId> = match &area.lanes {
+    let tracks: Vec<TrackId> = match &area.lanes {
         Lanes::All => (0..trace.tracks.len() as u32).map(TrackId).collect(),
-        Lanes::Of(lanes) => {
-            let tracks = lanes.iter().filter_map(|lane| match lane {
-                Lane::Track(id) => Some(*id),
-                _ => None,
-            });
-            tracks.collect()
-        }
+        Lanes::Of(lanes) => whole_tracks(lanes),
         Lanes::Both { .. } => Vec::new(),
     };
-    tracks.sort_unstable();
-    tracks.dedup();
     let parts = asyncs.tracks(trace, &tracks);
     let whole = tracks.into_iter().map(|track| (track, None));
     let parts = parts.into_iter().map(|track| (track, Some(&asyncs)));
@@ -62,11 +54,11 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     let on_cpus: &[OnTrack] = on.as_ref().map_or(&[], OnCpus::tracks);
     job.add_total((tracks.len() + on_cpus.len()) as u64);
     let seen = Seen::new(trace);
-    let shared = match roots {
-        Roots::Merged => FxHashSet::default(),
-        Roots::Tracks => shared_titles(trace),
+    let titles = match roots {
+        Roots::Merged => FxHashMap::default(),
+        Roots::Tracks => titles_of_tracks(trace),
     };
-    let make = || Merge::new(trace, roots, &shared);
+    let make = || Merge::new(trace, roots, &titles);
     let of_tracks = tracks.par_iter().fold(make, |mut merge, &(track, begun)| {
         if !job.is_cancelled() {
             let length = |slice| {
@@ -100,34 +92,65 @@ pub fn of_slices(trace: &Trace, area: &Area, roots: Roots, job: &Job) -> Result<
     Ok(tree.finish(Unit::Nanos, |node| node.total))
 }
 
-/// Returns the titles that several tracks with slices have.
-fn shared_titles(trace: &Trace) -> FxHashSet<String> {
-    let mut all = FxHashSet::default();
-    let mut shared = FxHashSet::default();
-    for (track, number) in trace.tracks.iter().zip(0..) {
-        if !track.rows.is_empty() {
-            let title = track_title(trace, TrackId(number));
-            if !all.insert(title.clone()) {
-                shared.insert(title);
+/// The titles of all tracks with slices. Tracks of one name also have a number; if that is not enough, their process's
+/// number, and after that their place among those of one title.
+fn titles_of_tracks(trace: &Trace) -> FxHashMap<TrackId, String> {
+    let tracks = trace.tracks.iter().zip((0..).map(TrackId));
+    let with_slices = tracks.filter(|(track, _)| !track.rows.is_empty());
+    let mut titles = FxHashMap::default();
+    let mut rest: Vec<TrackId> = with_slices.map(|(_, id)| id).collect();
+    for numbering in [Numbering::None, Numbering::Own, Numbering::OfProcess] {
+        let mut of_title: FxHashMap<String, Vec<TrackId>> = FxHashMap::default();
+        for id in rest.drain(..) {
+            let title = numbering.title(trace, id);
+            of_title.entry(title).or_default().push(id);
+        }
+        for (title, ids) in of_title {
+            match ids.as_slice() {
+                [id] => {
+                    titles.insert(*id, title);
+                }
+                ids if numbering == Numbering::OfProcess => {
+                    let numbered = ids.iter().zip(1..);
+                    titles.extend(numbered.map(|(id, place)| (*id, format!("{title} #{place}"))));
+                }
+                ids => rest.extend(ids),
             }
         }
+        rest.sort_unstable();
     }
-    shared
+    titles
 }
 
-/// Returns the title of a track, with a number if several tracks have the title.
-fn title_of(trace: &Trace, id: TrackId, shared: &FxHashSet<String>) -> String {
-    let title = track_title(trace, id);
-    if !shared.contains(&title) {
-        return title;
-    }
-    match trace.tracks.get(id.0 as usize).map(|track| track.kind) {
-        Some(TrackKind::Thread(thread)) => format!("{title} {}", trace.thread(thread).tid),
-        Some(TrackKind::Async(Some(process))) => {
-            let process = trace.processes.get(process.0 as usize);
-            format!("{title} {}", process.map_or(0, |process| process.pid))
+/// The numbers in the title of a track.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Numbering {
+    /// None.
+    None,
+    /// Its thread's, or that of the process that it belongs to.
+    Own,
+    /// The number of its thread's process too.
+    OfProcess,
+}
+
+impl Numbering {
+    fn title(self, trace: &Trace, id: TrackId) -> String {
+        let title = track_title(trace, id);
+        let kind = trace.tracks.get(id.0 as usize).map(|track| track.kind);
+        match (self, kind) {
+            (Numbering::Own, Some(TrackKind::Thread(thread))) => {
+                format!("{title} {}", trace.thread(thread).tid)
+            }
+            (Numbering::OfProcess, Some(TrackKind::Thread(thread))) => {
+                let process = trace.process_of(thread).map_or(0, |process| process.pid);
+                format!("{title} {process}/{}", trace.thread(thread).tid)
+            }
+            (Numbering::Own | Numbering::OfProcess, Some(TrackKind::Async(Some(process)))) => {
+                let process = trace.processes.get(process.0 as usize);
+                format!("{title} {}", process.map_or(0, |process| process.pid))
+            }
+            _ => title,
         }
-        _ => title,
     }
 }
 
@@ -138,8 +161,8 @@ struct Merge<'a> {
     roots: Roots,
     /// A name's number in the tree, by label, once a slice of the label was put in.
     names: Vec<Option<u32>>,
-    /// The titles that several tracks have.
-    shared: &'a FxHashSet<String>,
+    /// The titles of all tracks, if each has a node.
+    titles: &'a FxHashMap<TrackId, String>,
     /// The node of each track that has one.
     tracks: FxHashMap<TrackId, u32>,
 }
@@ -162,13 +185,13 @@ struct RowNodes {
 }
 
 impl<'a> Merge<'a> {
-    fn new(trace: &'a Trace, roots: Roots, shared: &'a FxHashSet<String>) -> Merge<'a> {
+    fn new(trace: &'a Trace, roots: Roots, titles: &'a FxHashMap<TrackId, String>) -> Merge<'a> {
         Merge {
             tree: Tree::new(),
             trace,
             roots,
             names: vec![None; trace.slices.labels.len()],
-            shared,
+            titles,
             tracks: FxHashMap::default(),
         }
     }
@@ -181,8 +204,8 @@ impl<'a> Merge<'a> {
         if let Some(root) = self.tracks.get(&track) {
             return *root;
         }
-        let title = title_of(self.trace, track, self.shared);
-        let name = self.tree.name(&title);
+        let title = self.titles.get(&track).map_or("", String::as_str);
+        let name = self.tree.name(title);
         let root = self.tree.child(0, name).unwrap_or(0);
         self.tracks.insert(track, root);
         root

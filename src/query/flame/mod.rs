@@ -133,7 +133,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub fn new() -> Tree {
+    pub(super) fn new() -> Tree {
         let mut tree = Tree {
             nodes: Vec::new(),
             by_path: FxHashMap::default(),
@@ -157,7 +157,7 @@ impl Tree {
     }
 
     /// Returns the number of a name.
-    pub fn name(&mut self, text: &str) -> u32 {
+    pub(super) fn name(&mut self, text: &str) -> u32 {
         if let Some(&id) = self.by_name.get(text) {
             return id;
         }

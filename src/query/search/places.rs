@@ -105,7 +105,7 @@ impl Places {
         Places(self.0 | 1 << place as u8)
     }
 
-    /// Returns whether `place` is one of them.
+    /// Returns whether the set contains `place`.
     #[must_use]
     pub fn has(self, place: Place) -> bool {
         self.0 >> place as u8 & 1 != 0

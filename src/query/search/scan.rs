@@ -101,7 +101,7 @@ impl Scan<'_> {
         hits
     }
 
-    pub fn window(&self, span: TimeSpan) -> Picked<Hit> {
+    pub(super) fn window(&self, span: TimeSpan) -> Picked<Hit> {
         let mut hits = Vec::new();
         let mut count = 0;
         if self.job.is_cancelled() {

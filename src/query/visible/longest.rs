@@ -12,7 +12,7 @@ const MOST: u32 = 20_000;
 
 /// Returns the slice of neighbouring rows with a label that takes most time in `span`.
 #[must_use]
-pub fn longest_slice(
+pub(crate) fn longest_slice(
     trace: &Trace,
     rows: Range<u32>,
     label: u32,
@@ -36,14 +36,19 @@ pub fn longest_slice(
 
 /// Returns the run of a thread on a CPU that takes most time in `span`.
 #[must_use]
-pub fn longest_run(trace: &Trace, cpu: CpuId, thread: ThreadId, span: TimeSpan) -> Option<RunId> {
+pub(crate) fn longest_run(
+    trace: &Trace,
+    cpu: CpuId,
+    thread: ThreadId,
+    span: TimeSpan,
+) -> Option<RunId> {
     let (_, at) = longest(&run_row(trace, cpu), thread.0, span, MOST)?;
     Some(RunId(trace.runs.on(cpu).start + at))
 }
 
 /// Returns the longest state of a kind (its number) of a thread in `span`.
 #[must_use]
-pub fn longest_state(
+pub(crate) fn longest_state(
     trace: &Trace,
     thread: ThreadId,
     state: u32,

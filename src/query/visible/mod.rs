@@ -29,7 +29,7 @@ pub use counter::counter;
 pub(crate) use joining::Piece;
 pub use joining::joined;
 use joining::{Joiner, bucket_end};
-pub use longest::{longest_run, longest_slice, longest_state};
+pub(crate) use longest::{longest_run, longest_slice, longest_state};
 pub use profile::{ProfileNames, profile};
 pub use summary::summary;
 
@@ -64,7 +64,7 @@ pub fn slices(
 
 /// Returns whether a slice of a row that is at least `least` ns long meets `span`.
 #[must_use]
-pub fn has_long_slice(
+pub(crate) fn has_long_slice(
     trace: &Trace,
     index: &Index,
     row: &SliceRow,
@@ -240,8 +240,8 @@ fn blocks<R: Row>(
     joiner.flush();
 }
 
-/// Returns the first number below `count` for which `is_past` holds, or `count`; `is_past` must hold for all numbers
-/// after that one.
+/// Returns the first number below `count` for which `is_past` holds, or `count`; `is_past` must also hold for all
+/// larger numbers.
 fn first_where(count: usize, is_past: impl Fn(usize) -> bool) -> usize {
     first_not(0..count, |at| !is_past(at))
 }

@@ -42,7 +42,7 @@ pub(crate) struct Heard {
 impl Heard {
     /// Copies these parts of the view.
     #[must_use]
-    pub fn of(state: &ViewState) -> Heard {
+    pub(crate) fn of(state: &ViewState) -> Heard {
         let shown = |panes: Vec<PaneKind>| match state.dock.is_hidden {
             true => Vec::new(),
             false => panes,

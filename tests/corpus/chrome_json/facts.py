@@ -239,7 +239,15 @@ def thread_slices(events):
                 open_begins.remove(fits[-1])
             else:
                 stray.append(event)
-    slices.sort(key=lambda it: (it.start, -it.drawn_end(), it.event.number))
+    # Begins of one time keep their order: one of no length that was over before the next began is not inside that one.
+    reach = {}
+    for it in reversed(slices):
+        if it.event.phase == "B":
+            reach[it.start] = max(it.drawn_end(), reach.get(it.start, it.drawn_end()))
+            it.reach = reach[it.start]
+        else:
+            it.reach = it.drawn_end()
+    slices.sort(key=lambda it: (it.start, -it.reach, it.event.number))
     stack = []
     for inner in slices:
         while stack and not stack[-1].contains(inner):

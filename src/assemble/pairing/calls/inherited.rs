@@ -1,4 +1,7 @@
 //! Threads that a 32-bit program created: until their first `execve` they run the same program.
+//!
+//! Of the 99 trace.dat files of the corpus and the samples, 1 contains the `execve` of a 32-bit program. It has no
+//! events of forks, so none of its threads is found here.
 
 use rustc_hash::FxHashMap;
 

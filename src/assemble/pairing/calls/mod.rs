@@ -9,7 +9,7 @@
 //! A call that was recorded by name and by number (raw) is one call: its raw mark next to the named mark is a twin and
 //! is left out. A raw mark without a twin pairs with whichever mark of its call is there. Calls that never return are
 //! instants. If a number has no twin although other marks of that number have one, the thread runs a 32-bit program,
-//! whose calls have the numbers of another table. The number with which an `execve` returns shows this as well.
+//! whose calls have the numbers of another table. The number with which an `execve` returns also shows this.
 
 mod inherited;
 mod programs;

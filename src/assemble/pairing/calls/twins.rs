@@ -1,4 +1,6 @@
 //! Raw marks next to named marks of the same call: which numbers have a name, and which marks are twins.
+//!
+//! Of the 99 trace.dat files of the corpus and the samples, 2 contain both kinds of marks.
 
 use std::ops::Range;
 
@@ -142,7 +144,7 @@ impl Calls {
             let beside = beside.unwrap_or_default();
             let marks = votes.raw.get(&number).copied().unwrap_or_default();
             let named = named.get(&pair);
-            // A raw end may happen to be next to the lone end of another call: begins decide, where both have them.
+            // A raw end may be next to an end of another call by chance: if both have begins, the begins decide.
             let is_usual = match named.is_some() && marks.begins > 0 {
                 true => beside.begins * 2 >= marks.begins,
                 false => beside.total() * 2 >= marks.total(),

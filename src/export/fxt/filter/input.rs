@@ -8,7 +8,7 @@ use crate::export::fxt::names::Named;
 use crate::export::fxt::records::FixedTables;
 
 /// The input of the filter.
-pub struct Input<'a, 't> {
+pub(crate) struct Input<'a, 't> {
     /// The file.
     pub file: FxtFile<'a>,
     /// The events whose records are kept.

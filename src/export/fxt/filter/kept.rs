@@ -31,11 +31,11 @@ use crate::trace::{
 
 /// A set of numbers that several threads fill.
 #[derive(Debug)]
-pub struct Marks(Vec<AtomicU64>);
+pub(super) struct Marks(Vec<AtomicU64>);
 
 impl Marks {
     /// Returns an empty set for numbers below `count`.
-    pub fn new(count: usize) -> Marks {
+    pub(super) fn new(count: usize) -> Marks {
         let words = count.div_ceil(64);
         Marks((0..words).map(|_| AtomicU64::new(0)).collect())
     }
@@ -57,7 +57,7 @@ impl Marks {
 
     /// Returns whether the set contains a number.
     #[inline]
-    pub fn has(&self, number: usize) -> bool {
+    pub(super) fn has(&self, number: usize) -> bool {
         let word = self.0.get(number / 64);
         word.is_some_and(|word| word.load(Ordering::Relaxed) >> (number % 64) & 1 == 1)
     }

@@ -26,7 +26,7 @@ pub(crate) struct Record {
 }
 
 /// The kept records, by their places.
-pub struct Places {
+pub(super) struct Places {
     /// A bit for each 8-byte word of the file: whether a kept record starts there.
     pub kept: Marks,
     /// Places of ends that become points, sorted.

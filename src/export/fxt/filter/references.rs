@@ -95,7 +95,7 @@ impl Parts for Entries<'_> {
 
 impl<'a> References<'a> {
     /// Walks the file. Adds the other records that the copy needs to `kept`, and removes those that cannot be copied.
-    pub fn find<O: ByteOrder>(
+    pub(super) fn find<O: ByteOrder>(
         input: &Input<'a, '_>,
         places: &Places,
         job: &Job,

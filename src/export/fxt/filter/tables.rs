@@ -40,7 +40,7 @@ pub(crate) struct Tables {
 
 impl Tables {
     /// Applies a metadata record, given its header.
-    pub fn metadata(&mut self, header: u64) {
+    pub(super) fn metadata(&mut self, header: u64) {
         let number = metadata::PROVIDER.get(header) as u32;
         match metadata::KIND.get(header) {
             metadata::PROVIDER_INFO => self.announce(number),
@@ -98,7 +98,7 @@ impl Tables {
     }
 
     /// Returns the place of the thread record to which an index refers.
-    pub fn thread(&self, index: u8) -> Option<u64> {
+    pub(super) fn thread(&self, index: u8) -> Option<u64> {
         let tables = self.tables(|tables| !tables.threads.is_empty())?;
         tables.threads.get(&index).copied()
     }

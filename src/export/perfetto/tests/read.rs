@@ -16,7 +16,7 @@ enum ReadValue {
 
 impl ReadField {
     /// Its number; panics if it is bytes.
-    pub fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         match &self.value {
             ReadValue::Number(number) => *number,
             ReadValue::Bytes(_) => panic!("field {} is bytes", self.field),
@@ -24,7 +24,7 @@ impl ReadField {
     }
 
     /// Its bytes; panics if it is a number.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.value {
             ReadValue::Bytes(bytes) => bytes,
             ReadValue::Number(_) => panic!("field {} is a number", self.field),

@@ -182,7 +182,12 @@ pub(crate) fn hash_text(text: &[u8]) -> u64 {
 impl<'a> Emitter<'a> {
     /// Returns the state before the first line of a block.
     #[must_use]
-    pub fn new(kinds: &'a Kinds, cpus: &'a [u32], last: Last, facts: &'a Facts) -> Emitter<'a> {
+    pub(super) fn new(
+        kinds: &'a Kinds,
+        cpus: &'a [u32],
+        last: Last,
+        facts: &'a Facts,
+    ) -> Emitter<'a> {
         let lanes = cpus.iter().map(|&cpu| Lane {
             cpu: Some(cpu),
             columns: LaneColumns {
@@ -244,7 +249,7 @@ impl<'a> Emitter<'a> {
     ///
     /// # Errors
     /// Errors if the job was cancelled.
-    pub fn read(
+    pub(super) fn read(
         &mut self,
         text: &'a [u8],
         base: u64,

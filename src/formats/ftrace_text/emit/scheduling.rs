@@ -4,12 +4,13 @@ use super::{Emitter, NAMES, Now};
 use crate::base::Maybe;
 use crate::base::lines::Line;
 use crate::base::strings::base_name;
+use crate::event::kernel::MOST_COMM;
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Migration, Role, Sighted, Switch, SwitchContent, ThreadKey,
     Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_line::prefix::Prefix;
-use crate::formats::ftrace_text::fields::{MOST_COMM, field, first_word, pid};
+use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{
     StateLetters, TracerText, WakeupText, end_state, switch, wakeup,

@@ -132,7 +132,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Reads a call in which strace let the thread go on untraced, which it does when an execve succeeded.
+    /// Reads a call in which strace let the thread continue untraced, which it does when an execve succeeded.
     fn detaches(
         &mut self,
         name: &'a [u8],

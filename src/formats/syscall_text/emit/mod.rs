@@ -46,7 +46,7 @@ pub(crate) const TEXT: &str = "text";
 const CHECK_BYTES: u64 = 1 << 20;
 
 /// Data shared by all parts.
-pub struct Source<'a> {
+pub(super) struct Source<'a> {
     /// The whole text.
     pub text: &'a [u8],
     /// The program that wrote it.
@@ -451,7 +451,13 @@ impl<'a> Emitter<'a> {
     }
 
     /// Adds the end of `thread`.
-    pub fn end(&mut self, event: u32, thread: ThreadKey, status: Option<i32>, signal: Option<i32>) {
+    pub(super) fn end(
+        &mut self,
+        event: u32,
+        thread: ThreadKey,
+        status: Option<i32>,
+        signal: Option<i32>,
+    ) {
         self.owners.end(thread.0);
         match self.source.dialect {
             Dialect::Minix => _ = self.ended.insert(thread.0),

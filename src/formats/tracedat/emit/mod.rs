@@ -107,7 +107,7 @@ pub(crate) struct PartRead {
 impl<'a> PartPass<'a> {
     /// Starts the pass over a part with `events`. `decoder` is called only if the text of an event is needed.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         file: &'a TraceFile,
         recipes: &'a Recipes,
         kinds: &'a Kinds,

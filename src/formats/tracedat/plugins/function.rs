@@ -76,7 +76,7 @@ fn push_offset(out: &mut Vec<u8>, event: &Event<'_>, address: u64, start: u64) {
     if event.functions.shows_offset {
         out.extend_from_slice(b"+0x");
         push_hex(out, address.wrapping_sub(start));
-        // trace-cmd prints a space behind.
+        // trace-cmd prints a space after it.
         out.push(b' ');
     }
 }

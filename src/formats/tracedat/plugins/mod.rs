@@ -18,7 +18,7 @@ mod wireless;
 
 pub(crate) use callers::Callers;
 pub(crate) use function_names::Functions;
-pub use plugin::{Event, State};
+pub(crate) use plugin::{Event, State};
 pub(crate) use plugin::{Plugin, Then};
 
 /// All plugins. (The functions that print formats call are in `print_fmt::call`.)

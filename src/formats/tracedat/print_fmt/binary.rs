@@ -23,9 +23,9 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Returns the arguments in `bytes`, before the first one.
+    /// Returns a reader of the arguments in `bytes`, placed before the first argument.
     #[must_use]
-    pub fn new(bytes: &'a [u8], endian: Endian, long_size: u32) -> Packed<'a> {
+    pub(crate) fn new(bytes: &'a [u8], endian: Endian, long_size: u32) -> Packed<'a> {
         Packed {
             bytes,
             at: 0,

@@ -37,7 +37,7 @@ pub(crate) fn push(out: &mut Vec<u8>, scope: &Scope<'_>, function: Function, arg
 
 /// Returns the value of a call of `function` as a number; 0 for functions that only print text.
 #[must_use]
-pub fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 {
+pub(crate) fn number(scope: &Scope<'_>, function: Function, arguments: &[Expr]) -> u64 {
     let Some(first) = arguments.first() else {
         return 0;
     };

@@ -2,7 +2,7 @@
 
 /// Width, precision and flags of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// `-`
     pub is_left: bool,
     /// `+`

@@ -44,7 +44,7 @@ pub(super) struct Next {
 }
 
 impl Selected {
-    pub fn new(options: &ReportOptions) -> Selected {
+    pub(super) fn new(options: &ReportOptions) -> Selected {
         Selected {
             selection: options.records.selection.clone(),
             left_out_flags: options.records.left_out_flags,
@@ -53,13 +53,13 @@ impl Selected {
     }
 
     /// Returns whether all records are selected.
-    pub fn is_all(&self) -> bool {
+    pub(super) fn is_all(&self) -> bool {
         self.selection.is_none() && self.left_out_flags == 0
     }
 
     /// Returns whether a record is selected. `is_listed` returns whether it is in a list of events, by the list's
     /// index.
-    pub fn contains(
+    pub(super) fn contains(
         &mut self,
         next: Next,
         facts: &RecordFacts<'_>,

@@ -36,9 +36,19 @@ const WHATS: [(CompareWhat, &str, &str); 4] = [
     (CompareWhat::States, "Thread states", "Time in each state"),
 ];
 
-/// The key of a comparison: both sides, and what is compared.
-type Key = (SideKey, SideKey, usize);
-type CurveKey = (SideKey, SideKey, CompareWhat, RowName);
+/// The key of a comparison.
+#[derive(PartialEq)]
+struct Key {
+    sides: [SideKey; 2],
+    what: CompareWhat,
+}
+
+/// The key of the curves of a row.
+#[derive(PartialEq)]
+struct CurveKey {
+    compared: Key,
+    name: RowName,
+}
 
 /// The name of a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -163,7 +173,10 @@ impl ComparePane {
             .get(self.what)
             .map_or(CompareWhat::Slices, |row| row.0);
         let [left, right] = &sides;
-        let key = (left.key(), right.key(), self.what);
+        let key = Key {
+            sides: [left.key(), right.key()],
+            what,
+        };
         let is_dragged = ui.input(|input| input.pointer.any_down());
         let id = scene.loaded.id;
         self.forget_others([left.loaded.id, right.loaded.id], id);
@@ -213,15 +226,16 @@ impl ComparePane {
     /// Drops answers for traces other than those of the two `sides`: a side may be another file than the trace that is
     /// shown.
     fn forget_others(&mut self, sides: [TraceId; 2], shown: TraceId) {
-        let is_other = |[left, right]: [TraceId; 2]| {
-            !(left.shares_lineage(sides[0]) && right.shares_lineage(sides[1]))
+        let is_other = |key: &Key| {
+            let mut pairs = key.sides.iter().zip(sides);
+            pairs.any(|(side, now)| !side.trace.shares_lineage(now))
         };
         let compared = self.compared.answered(shown);
-        if compared.is_some_and(|(left, right, _)| is_other([left.trace, right.trace])) {
+        if compared.is_some_and(is_other) {
             self.compared.clear();
         }
         let curves = self.curves.answered(shown);
-        if curves.is_some_and(|(left, right, ..)| is_other([left.trace, right.trace])) {
+        if curves.is_some_and(|key| is_other(&key.compared)) {
             self.curves.clear();
         }
     }
@@ -248,7 +262,14 @@ impl ComparePane {
     ) {
         let CurvesAbout { what, sides, name } = about;
         let [left, right] = sides;
-        let key = (left.key(), right.key(), what, name.clone());
+        let compared = Key {
+            sides: [left.key(), right.key()],
+            what,
+        };
+        let key = CurveKey {
+            compared,
+            name: name.clone(),
+        };
         let title = name.name.clone();
         let id = scene.loaded.id;
         let question = TaskKey::about(id, key);

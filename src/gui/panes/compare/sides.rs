@@ -50,12 +50,12 @@ impl OtherFile {
     }
 
     /// Returns the file once it is read.
-    pub fn loaded(&self) -> Option<&Arc<LoadedTrace>> {
+    pub(super) fn loaded(&self) -> Option<&Arc<LoadedTrace>> {
         self.loaded.as_ref()
     }
 
     /// Draws a path field, a button for a dialog, and the progress of reading.
-    pub fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
+    pub(super) fn ui(&mut self, ui: &mut Ui, scene: &Scene<'_>) {
         self.poll();
         let field = egui::TextEdit::singleline(&mut self.path)
             .hint_text("Another trace")

@@ -102,7 +102,7 @@ impl OneName {
 
     /// Draws the view. `of` is the name whose slices are shown; `None` while it is not known in the generation of the
     /// trace that is shown: the view stays as it is.
-    pub fn ui(
+    pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,

@@ -34,7 +34,7 @@ pub(crate) enum Column {
 
 impl Column {
     /// All columns except those of fields, in their order.
-    pub const ALL: [Column; 8] = [
+    pub(super) const ALL: [Column; 8] = [
         Column::Time,
         Column::Since,
         Column::Cpu,
@@ -59,7 +59,7 @@ impl Column {
 
     /// Returns the column's heading.
     #[must_use]
-    pub fn title(&self) -> &str {
+    pub(super) fn title(&self) -> &str {
         match self {
             Column::Field(name) => name,
             column => column.def().title,
@@ -131,7 +131,7 @@ impl Column {
 
 /// A decoded event, one row of the list.
 #[derive(Clone, Debug)]
-pub struct Line {
+pub(super) struct Line {
     /// The time of the event.
     pub time: Timestamp,
     /// The time since the row above, in ns.
@@ -149,7 +149,7 @@ pub struct Line {
 impl Line {
     /// Decodes an event; `before` is the time of the row above.
     #[must_use]
-    pub fn read(loaded: &LoadedTrace, id: EventId, before: Option<Timestamp>) -> Line {
+    pub(super) fn read(loaded: &LoadedTrace, id: EventId, before: Option<Timestamp>) -> Line {
         let trace = &loaded.trace;
         let detail = describe(trace, loaded.reader.as_ref(), id);
         let thread = trace.events.thread(id);

@@ -51,7 +51,7 @@ pub(crate) enum ListStamp {
 impl ListStamp {
     /// Returns whether a list is another state of the same list, which may have grown.
     #[must_use]
-    pub fn is_same_list(self, other: ListStamp) -> bool {
+    pub(crate) fn is_same_list(self, other: ListStamp) -> bool {
         match (self, other) {
             (ListStamp::Ranks { first, .. }, ListStamp::Ranks { first: other, .. }) => {
                 first == other
@@ -67,7 +67,7 @@ impl ListStamp {
 impl Listed {
     /// Returns all events in `span`.
     #[must_use]
-    pub fn all(trace: &Trace, span: Option<TimeSpan>) -> Listed {
+    pub(super) fn all(trace: &Trace, span: Option<TimeSpan>) -> Listed {
         let (first, end) = match span {
             None => (0, trace.events.len()),
             Some(span) => (
@@ -83,7 +83,7 @@ impl Listed {
 
     /// Returns the number of events.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Listed::Ranks { count, .. } => *count,
             Listed::Found { events: found, .. } => found.len(),
@@ -121,7 +121,7 @@ impl Listed {
     }
 
     /// Walks at most `count` events from a row on, until `each` returns false.
-    pub fn walk(
+    pub(super) fn walk(
         &self,
         trace: &Trace,
         from: usize,

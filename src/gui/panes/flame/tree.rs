@@ -142,7 +142,7 @@ fn count_samples(flame: &Flame, columns: &mut [PaneColumn]) {
 
 /// Returns a table of totals by name.
 #[must_use]
-pub fn by_name(flame: &Flame) -> TableData {
+pub(super) fn by_name(flame: &Flame) -> TableData {
     let of = |name: &str, width: f32| PaneColumn::of(&NAMES, name, width);
     let [total, own, share] = NAME_EXTRAS;
     let mut columns = vec![

@@ -21,7 +21,7 @@ use crate::tables::latency::{SUMS, WORST as WORST_COLUMNS, sample_rows};
 use crate::view::Action;
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<LatencyPane>::default()
 }
 

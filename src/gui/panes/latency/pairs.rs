@@ -56,7 +56,15 @@ struct Found {
 }
 
 type Answer = Result<Arc<Found>, ExpressionError>;
-type Key = (String, String, String, crate::base::TimeSpan);
+
+/// What was asked, as text: the expressions, what pairs must share and whose events count; and the range.
+#[derive(PartialEq)]
+struct Asked {
+    from: String,
+    to: String,
+    key: String,
+    span: crate::base::TimeSpan,
+}
 
 /// The expressions that find pairs of events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -75,7 +83,7 @@ pub(crate) struct PairsView {
     to: FilterBox,
     key: KeyChoice,
     fields: (String, String),
-    found: Task<Key, Answer>,
+    found: Task<Asked, Answer>,
     worst: DataTable,
     held: Held,
 }
@@ -109,7 +117,7 @@ impl PairsView {
     }
 
     /// Draws the view.
-    pub fn ui(
+    pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,
@@ -205,12 +213,12 @@ impl PairsView {
             From::Selection => (shown.area.span, Among::area(trace, &shown.area)),
             From::View => (scene.state.trace_span, Among::All),
         };
-        let asked = (
-            from.text().to_owned(),
-            to.text().to_owned(),
-            format!("{key:?} {among:?}"),
+        let asked = Asked {
+            from: from.text().to_owned(),
+            to: to.text().to_owned(),
+            key: format!("{key:?} {among:?}"),
             span,
-        );
+        };
         let query = PairQuery {
             from: from.clone(),
             to: to.clone(),

@@ -61,7 +61,7 @@ impl WakeupsView {
     }
 
     /// Draws the view.
-    pub fn ui(
+    pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,

@@ -47,6 +47,11 @@ impl Calls {
         self.found.is_busy() || self.table.is_waiting()
     }
 
+    pub(super) fn stop(&mut self) {
+        self.found.stop();
+        self.table.stop();
+    }
+
     pub(super) fn ui(
         &mut self,
         ui: &mut Ui,

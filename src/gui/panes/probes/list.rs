@@ -24,7 +24,7 @@ pub(super) struct ProbeList {
 
 impl ProbeList {
     /// Returns the rows of these probes.
-    pub fn data(&mut self, all: &Arc<ProbeTable>) -> Arc<TableData> {
+    pub(super) fn data(&mut self, all: &Arc<ProbeTable>) -> Arc<TableData> {
         match &self.listed {
             Some((of, data)) if Arc::ptr_eq(of, all) => data.clone(),
             _ => {
@@ -52,13 +52,17 @@ impl ProbeList {
         self.table.is_waiting()
     }
 
+    pub(crate) fn stop(&mut self) {
+        self.table.stop();
+    }
+
     /// Returns the width of the columns that fit whole into `most`, in points.
     pub(crate) fn width_within(&mut self, ui: &Ui, all: &Arc<ProbeTable>, most: f32) -> f32 {
         self.data(all).width_within(ui, most)
     }
 
     /// Draws the rows; a click chooses a row, a checkbox adds its probe to the script.
-    pub fn ui(
+    pub(super) fn ui(
         &mut self,
         ui: &mut Ui,
         scene: &Scene<'_>,

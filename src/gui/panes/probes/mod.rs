@@ -102,6 +102,12 @@ impl Pane for ProbesPane {
     fn is_waiting(&self) -> bool {
         self.table.is_busy() || self.list.is_waiting() || self.calls.is_waiting()
     }
+
+    fn stop(&mut self) {
+        self.table.stop();
+        self.list.stop();
+        self.calls.stop();
+    }
 }
 
 impl ProbesPane {

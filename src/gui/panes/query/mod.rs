@@ -18,7 +18,7 @@ use crate::trace::Plot;
 use crate::view::{Action, Arrange};
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<QueryPane>::default()
 }
 

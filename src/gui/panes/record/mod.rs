@@ -23,7 +23,7 @@ use crate::view::{
 };
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<RecordPane>::default()
 }
 

@@ -3,8 +3,8 @@
 //! During a drag the totals follow it by a bounded number of rows for each frame; once the drag rests a task computes
 //! them exactly.
 
-pub mod area;
-pub mod rows;
+pub(crate) mod area;
+pub(crate) mod rows;
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use self::area::{
 };
 use crate::base::{Cancelled, Job, Task, TaskKey, TimeSpan};
 use crate::event::SliceKind;
+use crate::gui::keys::key_of;
 use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::gui::table::{DataTable, TableData};
 use crate::load::{LoadedTrace, TraceId};
@@ -31,7 +32,7 @@ use crate::view::{Action, Effect};
 const BUDGET: usize = 40_000;
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::<SelectionPane>::default()
 }
 
@@ -241,9 +242,12 @@ impl Pane for SelectionPane {
             sums_ui(ui, scene, &drawn.kinds, kind, &mut actions);
             self.table.tools_ui(ui, scene, &data, &mut actions);
             let words = RichText::new(about).color(scene.palette.weak);
-            let hint = "Drag over tracks or in the ruler to select an area; Ctrl+A selects a track";
+            let hint = format!(
+                "Drag over tracks or in the ruler to select an area; {} selects a track",
+                key_of("Select the whole track; again: all tracks")
+            );
             let counted = counted(&key.0).filter(|_| self.shown == Shown::Slices);
-            let hint = counted.map_or(hint.to_owned(), |counted| format!("{counted}\n{hint}"));
+            let hint = counted.map_or(hint.clone(), |counted| format!("{counted}\n{hint}"));
             ui.add(egui::Label::new(words).extend()).on_hover_text(hint);
             self.exact.ui(ui, scene.palette);
         });
@@ -289,6 +293,7 @@ impl Pane for SelectionPane {
     }
 
     fn stop(&mut self) {
+        self.suggested.stop();
         self.exact.stop();
     }
 }

@@ -9,7 +9,7 @@ use crate::query::area::events::EventGroup;
 use crate::query::area::{Area, Group, GroupBy, What};
 use crate::tables::TableDef;
 use crate::tables::groups::{
-    COUNTER_EXTRAS, COUNTER_SUMS, EVENT_GROUPS, EVENT_RATES, GROUPS, OF_SOME, counter_rows,
+    COUNTER_CHANGE, COUNTER_SUMS, EVENT_GROUPS, EVENT_RATES, GROUPS, OF_SOME, counter_rows,
     event_rows, group_row,
 };
 use crate::trace::Trace;
@@ -181,10 +181,9 @@ pub(crate) fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableDa
         let column = PaneColumn::of(&COUNTER_SUMS, name, 90.0);
         column.titled(title).about(about)
     };
-    let [name, owner, change] = COUNTER_EXTRAS;
     let columns = vec![
-        PaneColumn::after(&COUNTER_SUMS, 0, name, 220.0),
-        PaneColumn::after(&COUNTER_SUMS, 1, owner, 140.0),
+        PaneColumn::of(&COUNTER_SUMS, "track", 220.0),
+        PaneColumn::of(&COUNTER_SUMS, "of", 140.0),
         PaneColumn::of(&COUNTER_SUMS, "count", 72.0).about("Samples inside the area"),
         of(
             "mean",
@@ -195,7 +194,7 @@ pub(crate) fn of_counters(trace: &Trace, counters: &[CounterSummary]) -> TableDa
         of("max", "Max", "The largest value"),
         of("first", "First", "The value at the start"),
         of("last", "Last", "The value at the end"),
-        PaneColumn::after(&COUNTER_SUMS, 2, change, 90.0),
+        PaneColumn::after(&COUNTER_SUMS, 0, COUNTER_CHANGE, 90.0),
     ];
     TableData::new(columns, counter_rows(trace, counters))
 }
