@@ -14,7 +14,7 @@ use crate::trace::{ProcessId, Trace};
 pub struct ProgramTotal {
     /// The number of processes that ran the program last.
     pub count: u32,
-    /// The number of these processes without a start or an end in the trace.
+    /// The number of these processes without an end in the trace.
     pub unfinished: u32,
     /// The sum of the lower bounds of the lifetimes of processes without an end.
     pub at_least: Nanos,
@@ -30,15 +30,14 @@ pub struct ProgramTotal {
     pub failed: u32,
 }
 
-/// Returns all programs, the one with the most own time first. Processes from before the trace are left out, unless they
-/// started a program in it (as the first process that strace starts). Processes without a start or an end are counted, and
-/// their lives are summed separately.
+/// Returns all programs, the one with the most own time first. Processes from before the trace are left out (also the first
+/// of a strace recording, whose fork it does not contain); processes without an end are counted, and their lives are summed
+/// separately.
 #[must_use]
 pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
     let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();
     for (index, process) in trace.processes.iter().enumerate() {
-        let mut images = process.images.iter();
-        if process.start.is_none() && images.all(|image| image.event.is_none()) {
+        if process.start.is_none() {
             continue;
         }
         let id = ProcessId(index as u32);

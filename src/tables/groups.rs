@@ -9,6 +9,7 @@ use crate::query::Item;
 use crate::query::area::counters::CounterSummary;
 use crate::query::area::events::{EventGroup, per_second};
 use crate::query::area::{Group, GroupBy};
+use crate::query::item::title;
 use crate::trace::counters::CounterScope;
 use crate::trace::{CounterTrackId, Trace};
 
@@ -227,7 +228,7 @@ pub(crate) fn counter_rows(trace: &Trace, counters: &[CounterSummary]) -> Vec<Ma
         let track = trace.counters.tracks.get(counter.track.0 as usize);
         MadeRow::new([
             name_of_counter(trace, counter.track).into(),
-            owner_of_counter(trace, counter.track).into(),
+            owner_of_counter(trace, counter.track, Numbered::Yes).into(),
             counter.count.into(),
             counter.mean.into(),
             counter.min.into(),
@@ -248,19 +249,34 @@ pub(crate) fn name_of_counter(trace: &Trace, id: CounterTrackId) -> String {
     track.map_or_else(String::new, |track| trace.text(track.name).into_owned())
 }
 
-/// Returns the name and number of the owner of a counter; empty for the whole machine.
-pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId) -> String {
+/// Whether the name of an owner has its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbered {
+    /// `make (123)`.
+    Yes,
+    /// `make`.
+    No,
+}
+
+/// Returns the name of the owner of a counter; empty for the whole machine.
+pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId, numbered: Numbered) -> String {
     let track = trace.counters.tracks.get(id.0 as usize);
-    match track.map(|track| track.scope) {
-        Some(CounterScope::Cpu(cpu)) => {
+    match (track.map(|track| track.scope), numbered) {
+        (Some(CounterScope::Cpu(cpu)), _) => {
             let number = trace
                 .cpus
                 .get(cpu.0 as usize)
                 .map_or(cpu.0, |cpu| cpu.number);
             format!("CPU {number}")
         }
-        Some(CounterScope::Thread(thread)) => trace.thread_title(thread),
-        Some(CounterScope::Process(process)) => trace.process_title(process),
-        Some(CounterScope::Global) | None => String::new(),
+        (Some(CounterScope::Thread(thread)), Numbered::Yes) => trace.thread_title(thread),
+        (Some(CounterScope::Thread(thread)), Numbered::No) => {
+            trace.thread_name(thread).into_owned()
+        }
+        (Some(CounterScope::Process(process)), Numbered::Yes) => trace.process_title(process),
+        (Some(CounterScope::Process(process)), Numbered::No) => {
+            title(trace, Item::Process(process))
+        }
+        (Some(CounterScope::Global) | None, _) => String::new(),
     }
 }

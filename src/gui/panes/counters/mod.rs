@@ -4,6 +4,7 @@ mod series;
 
 use egui::{RichText, Ui};
 use egui_plot::{GridMark, HoverPosition, Line, Plot, PlotPoints, VLine};
+use rustc_hash::FxHashMap;
 
 use self::series::{Mode, points};
 use crate::base::{Nanos, Timestamp};
@@ -15,7 +16,7 @@ use crate::gui::table::{filtered_ui, number_text};
 use crate::load::TraceId;
 use crate::query::Item;
 use crate::tables::Cell;
-use crate::tables::groups::{name_of_counter, owner_of_counter};
+use crate::tables::groups::{Numbered, name_of_counter, owner_of_counter};
 use crate::trace::{CounterTrackId, Trace};
 use crate::view::scale::zoomed;
 use crate::view::{Action, Effect, ruler};
@@ -129,8 +130,7 @@ impl CountersPane {
     fn begin(&mut self, scene: &Scene<'_>) {
         let trace = &scene.loaded.trace;
         self.trace = Some(scene.loaded.id);
-        let ids = (0..trace.counters.tracks.len() as u32).map(CounterTrackId);
-        self.names = ids.map(|id| full_name(trace, id)).collect();
+        self.names = full_names(trace);
         // Counters that change are more interesting than constant ones.
         let mut lively: Vec<u32> = (0..trace.counters.tracks.len() as u32).collect();
         lively.sort_by_key(|&id| {
@@ -400,14 +400,28 @@ fn level_marks(low: f64, high: f64) -> Vec<GridMark> {
     vec![mark(low, high - low), mark(high, high - low)]
 }
 
-fn full_name(trace: &Trace, id: CounterTrackId) -> String {
-    let owner = owner_of_counter(trace, id);
-    let name = name_of_counter(trace, id);
-    if owner.is_empty() || name.contains(&owner) {
-        name
-    } else {
-        format!("{name} · {owner}")
+/// Returns the names of all counters with those of their owners. Owners of one name have their numbers if they have
+/// counters of one name.
+fn full_names(trace: &Trace) -> Vec<String> {
+    let ids = || (0..trace.counters.tracks.len() as u32).map(CounterTrackId);
+    let joined = |id, owner: String| {
+        let name = name_of_counter(trace, id);
+        match owner.is_empty() || name.contains(&owner) {
+            true => name,
+            false => format!("{name} · {owner}"),
+        }
+    };
+    let short = |id| joined(id, owner_of_counter(trace, id, Numbered::No));
+    let short: Vec<String> = ids().map(short).collect();
+    let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+    for name in &short {
+        *counts.entry(name).or_default() += 1;
     }
+    let name = |(id, short): (CounterTrackId, &String)| match counts.get(short.as_str()) {
+        Some(1) => short.clone(),
+        _ => joined(id, owner_of_counter(trace, id, Numbered::Yes)),
+    };
+    ids().zip(&short).map(name).collect()
 }
 
 #[cfg(test)]
