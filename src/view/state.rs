@@ -278,7 +278,8 @@ impl ViewState {
         }
     }
 
-    /// Shows a span without gliding, as far as the bounds allow.
+    /// Shows a span without gliding, as far as the bounds allow: that of a running recording, which only Linux has.
+    #[cfg(target_os = "linux")]
     pub(crate) fn show_span(&mut self, span: TimeSpan) {
         self.span = held_within(span, self.bounds());
         self.motion = Motion::Jump;

@@ -103,7 +103,7 @@ mod other {
 
     /// Returns zeros: unknown on this system.
     #[must_use]
-    pub fn used() -> Used {
+    pub(crate) fn used() -> Used {
         Used::default()
     }
 

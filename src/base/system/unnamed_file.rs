@@ -4,7 +4,7 @@
 #[cfg(target_os = "linux")]
 pub(crate) use linux::UnnamedFile;
 #[cfg(not(target_os = "linux"))]
-pub use other::UnnamedFile;
+pub(crate) use other::UnnamedFile;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -58,7 +58,7 @@ mod other {
 
     /// A file that cannot exist on this system.
     #[derive(Debug)]
-    pub struct UnnamedFile(Infallible);
+    pub(crate) struct UnnamedFile(Infallible);
 
     impl UnnamedFile {
         /// Returns `None`: the system does not support such files.
@@ -69,7 +69,7 @@ mod other {
 
         /// Returns the open file.
         #[must_use]
-        pub fn file(&self) -> &File {
+        pub(crate) fn file(&self) -> &File {
             match self.0 {}
         }
 

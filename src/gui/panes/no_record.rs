@@ -6,7 +6,7 @@ use crate::gui::pane::{Pane, Scene, empty_ui};
 use crate::view::Action;
 
 /// Returns the pane.
-pub fn make() -> Box<dyn Pane> {
+pub(crate) fn make() -> Box<dyn Pane> {
     Box::new(NoRecordPane)
 }
 
