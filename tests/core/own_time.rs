@@ -89,3 +89,24 @@ fn what_outlives_a_slice_takes_only_time_of_it() {
     // The lengths of all less those of the union of what is in each, by a script of its own.
     assert_eq!(cell(&totals, "TickObject", "self"), 127_171_000);
 }
+
+#[test]
+fn a_program_and_a_call_of_one_name_are_two() {
+    let text = "10 1700000000.000000 execve(\"/bin/mkdir\", [\"mkdir\", \"a\"], 0x7f /* 1 vars */) = 0 <0.000100>
+10 1700000000.001000 mkdir(\"a\", 0777) = 0 <0.000050>
+10 1700000000.002000 +++ exited with 0 +++
+";
+    let files = Files::new(&[("mkdir.strace", text)]);
+    let names = files.table_of(&["flame", "--as", "names", "mkdir.strace"]);
+    let own = names.iter().filter(|row| row["name"] == "mkdir");
+    let mut found: Vec<(String, Value)> = own
+        .map(|row| (row["kind"].to_string(), row["total"].clone()))
+        .collect();
+    found.sort_by_key(|(kind, _)| kind.clone());
+    assert_eq!(found.len(), 2, "{names:?}");
+    assert_eq!(
+        found[1],
+        ("\"system calls\"".to_owned(), json!(50_000)),
+        "{names:?}"
+    );
+}

@@ -205,7 +205,7 @@ impl<'a> Merge<'a> {
             return *root;
         }
         let title = self.titles.get(&track).map_or("", String::as_str);
-        let name = self.tree.name(title);
+        let name = self.tree.name(title, None);
         let root = self.tree.child(0, name).unwrap_or(0);
         self.tracks.insert(track, root);
         root
@@ -217,7 +217,8 @@ impl<'a> Merge<'a> {
             Some(None) => {
                 let label_of = self.trace.slices.labels.get(label);
                 let text = label_of.map(|label| self.trace.text(label.name));
-                let name = self.tree.name(&text.unwrap_or_default());
+                let kind = label_of.map(|label| label.kind);
+                let name = self.tree.name(&text.unwrap_or_default(), kind);
                 self.names[label] = Some(name);
                 name
             }
@@ -491,7 +492,7 @@ fn add_stack(tree: &mut Tree, stack: &[String]) {
     tree.add(0, 1, 0, 1);
     for frame in stack.iter().rev().take(MAX_DEPTH) {
         // The offset inside the function and the address are left out: they would split the function into many nodes.
-        let name = tree.name(function_of(frame));
+        let name = tree.name(function_of(frame), None);
         match tree.child(at, name) {
             Some(node) => at = node,
             None => {

@@ -10,6 +10,7 @@ mod build;
 mod tables;
 
 use crate::base::visible::is_active;
+use crate::event::SliceKind;
 use rustc_hash::FxHashMap;
 
 pub use build::{Roots, of_slices, of_stacks};
@@ -35,7 +36,15 @@ pub struct Flame {
     pub unit: Unit,
     /// The number of slices or stacks that did not fit.
     pub left_out: u64,
-    names: Vec<String>,
+    names: Vec<Name>,
+}
+
+/// The name of nodes. A program and a system call may have one text: their kinds keep them apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Name {
+    text: String,
+    /// The kind of slices; `None`: a track, a function of a stack, or the root.
+    kind: Option<SliceKind>,
 }
 
 /// One path of names.
@@ -67,7 +76,7 @@ impl Flame {
     pub fn name(&self, node: u32) -> &str {
         let node = self.nodes.get(node as usize);
         node.and_then(|node| self.names.get(node.name as usize))
-            .map_or("", String::as_str)
+            .map_or("", |name| name.text.as_str())
     }
 
     /// Returns the names from the root's children down to a node.
@@ -127,8 +136,8 @@ impl Flame {
 pub(super) struct Tree {
     nodes: Vec<Node>,
     by_path: FxHashMap<(u32, u32), u32>,
-    names: Vec<String>,
-    by_name: FxHashMap<String, u32>,
+    names: Vec<Name>,
+    by_name: FxHashMap<Name, u32>,
     left_out: u64,
 }
 
@@ -141,7 +150,7 @@ impl Tree {
             by_name: FxHashMap::default(),
             left_out: 0,
         };
-        let name = tree.name("");
+        let name = tree.name("", None);
         tree.nodes.push(Node {
             name,
             parent: 0,
@@ -157,13 +166,20 @@ impl Tree {
     }
 
     /// Returns the number of a name.
-    pub(super) fn name(&mut self, text: &str) -> u32 {
-        if let Some(&id) = self.by_name.get(text) {
+    pub(super) fn name(&mut self, text: &str, kind: Option<SliceKind>) -> u32 {
+        self.number_of(&Name {
+            text: text.to_owned(),
+            kind,
+        })
+    }
+
+    fn number_of(&mut self, name: &Name) -> u32 {
+        if let Some(&id) = self.by_name.get(name) {
             return id;
         }
         let id = self.names.len() as u32;
-        self.names.push(text.to_owned());
-        self.by_name.insert(text.to_owned(), id);
+        self.names.push(name.clone());
+        self.by_name.insert(name.clone(), id);
         id
     }
 
@@ -220,7 +236,11 @@ impl Tree {
 
     /// Adds the nodes of another tree.
     pub(crate) fn absorb(&mut self, other: &Tree) {
-        let names: Vec<u32> = other.names.iter().map(|name| self.name(name)).collect();
+        let names: Vec<u32> = other
+            .names
+            .iter()
+            .map(|name| self.number_of(name))
+            .collect();
         let mut places: Vec<u32> = vec![0; other.nodes.len()];
         for (at, node) in other.nodes.iter().enumerate() {
             let place = if at == 0 {

@@ -3,12 +3,15 @@
 use rustc_hash::FxHashMap;
 
 use super::{Flame, Tree};
+use crate::event::SliceKind;
 
-/// All nodes with one name.
+/// All nodes with one name and kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameTotal {
     /// The name.
     pub name: String,
+    /// The kind of slices; `None`: a track, or a function of a stack.
+    pub kind: Option<SliceKind>,
     /// The total, including all nodes that they call; recursion counts once.
     pub total: i64,
     /// The total without called functions.
@@ -76,7 +79,7 @@ impl Flame {
     #[must_use]
     pub fn bottom_up(&self) -> Flame {
         let mut tree = Tree::new();
-        let names: Vec<u32> = self.names.iter().map(|name| tree.name(name)).collect();
+        let names: Vec<u32> = self.names.iter().map(|name| tree.number_of(name)).collect();
         // By node of the new tree: how many of the nodes around the current one have already added their time to it. A
         // recursive function counts once in the callers that its calls have in common.
         let mut inside: Vec<u32> = Vec::new();
@@ -152,12 +155,10 @@ impl Flame {
             Visit::Enter(id) => {
                 let node = &self.nodes[id as usize];
                 let inside = &mut inside[node.name as usize];
+                let name = self.names.get(node.name as usize);
                 let entry = totals.entry(node.name).or_insert_with(|| NameTotal {
-                    name: self
-                        .names
-                        .get(node.name as usize)
-                        .cloned()
-                        .unwrap_or_default(),
+                    name: name.map_or_else(String::new, |name| name.text.clone()),
+                    kind: name.and_then(|name| name.kind),
                     total: 0,
                     own: 0,
                     count: 0,
@@ -176,7 +177,9 @@ impl Flame {
             Visit::Leave(id) => inside[self.nodes[id as usize].name as usize] -= 1,
         });
         let mut totals: Vec<NameTotal> = totals.into_values().collect();
-        totals.sort_by(|a, b| (b.own, b.total, &a.name).cmp(&(a.own, a.total, &b.name)));
+        totals.sort_by(|a, b| {
+            (b.own, b.total, &a.name, a.kind).cmp(&(a.own, a.total, &b.name, b.kind))
+        });
         totals
     }
 
@@ -223,9 +226,9 @@ mod tests {
     #[test]
     fn sums_stop_where_the_numbers_end() {
         let mut tree = Tree::new();
-        let [outer, inner] = ["outer", "inner"].map(|name| tree.name(name));
+        let [outer, inner] = ["outer", "inner"].map(|name| tree.name(name, None));
         for caller in ["a", "b"] {
-            let caller = tree.name(caller);
+            let caller = tree.name(caller, None);
             let at = tree.child(0, caller).expect("room");
             let at = tree.child(at, outer).expect("room");
             tree.add(at, i64::MAX, i64::MAX, 1);
@@ -241,7 +244,7 @@ mod tests {
     #[test]
     fn folded_names_do_not_break_their_line() {
         let mut tree = Tree::new();
-        let [outer, inner] = ["a;b 1", "c\nd"].map(|name| tree.name(name));
+        let [outer, inner] = ["a;b 1", "c\nd"].map(|name| tree.name(name, None));
         let at = tree.child(0, outer).expect("room");
         tree.add(at, 7, 0, 1);
         let at = tree.child(at, inner).expect("room");
