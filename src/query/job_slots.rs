@@ -217,7 +217,7 @@ impl JobSlots {
     /// another job meanwhile.
     #[must_use]
     pub(crate) fn were_taken_until(&self, time: Timestamp) -> bool {
-        let before = SLOW * self.reaction.max(1);
+        let before = SLOW.saturating_mul(self.reaction.max(1));
         self.taken(time.saturating_add(Nanos(-before)), time) > 0
     }
 

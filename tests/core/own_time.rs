@@ -65,15 +65,19 @@ fn tracks_of_one_name_are_told_apart() {
 {"ph":"X","name":"a","pid":1,"tid":3,"ts":0,"dur":1},
 {"ph":"M","name":"thread_name","pid":5,"tid":9,"args":{"name":"twin"}},
 {"ph":"M","name":"thread_name","pid":6,"tid":9,"args":{"name":"twin"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":4,"args":{"name":"worker 1"}},
+{"ph":"X","name":"a","pid":1,"tid":4,"ts":0,"dur":4},
 {"ph":"X","name":"a","pid":5,"tid":9,"ts":0,"dur":2},
 {"ph":"X","name":"a","pid":6,"tid":9,"ts":0,"dur":3}]"#;
     let files = Files::new(&[("named.json", text)]);
     let tree = files.table_of(&["flame", "--by-track", "named.json"]);
     let total = |name: &str| cell(&tree, name, "total");
     assert_eq!(
-        json!([total("worker 1"), total("worker 2"), total("other")]),
+        json!([total("worker 1/1"), total("worker 2"), total("other")]),
         json!([100_000, 10_000, 1000])
     );
+    // One is called as another would be with its number.
+    assert_eq!(total("worker 1"), 4000);
     // Threads of two processes may also have one number.
     assert_eq!([total("twin 5/9"), total("twin 6/9")], [2000, 3000]);
 }

@@ -125,8 +125,11 @@ fn lost(path: &Path, more: &[&str]) -> BTreeMap<String, u64> {
 #[test]
 fn a_range_states_the_losses_in_it() {
     let mut compared = 0;
+    // Dropped events (buffers that overwrite nothing) stay those of the whole recording: nothing says when they were lost.
+    let overwrites = |path: &&PathBuf| !text(path).contains("nooverwrite");
     for path in recordings()
         .iter()
+        .filter(overwrites)
         .filter(|path| !lost(path, &[]).is_empty())
     {
         let (from, until) = middle(path);

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::ops::Range;
 
-use super::LostInPart;
 use super::pages::{CpuPlan, Piece};
+use super::{LostInPart, Overwritten};
 use crate::base::Job;
 use crate::export::ExportError;
 use crate::formats::tracedat::TraceFile;
@@ -104,44 +104,45 @@ fn sections_of(input: &TraceFile) -> Vec<SectionBody<'_>> {
     sections.collect()
 }
 
-/// Returns the data of the input's options, of which the kernel's statistics state the losses of the part. A CPU has
-/// statistics for each buffer: the first that state any losses state those of the part.
+/// Returns the data of the input's options, of which the kernel's statistics state how many events were overwritten in the
+/// part. A CPU has statistics for each buffer: the first that state any losses state those of the part.
 fn statistics_of(input: &TraceFile, lost: &LostInPart) -> Vec<Vec<u8>> {
     let mut left = lost.clone();
     let data = |option: &RawOption| match option.id {
         id::CPUSTAT => {
             let cpu = cpu_of_statistics(&option.data).filter(|_| states_losses(&option.data));
             let count = cpu.and_then(|cpu| left.remove(&cpu));
-            with_losses(&option.data, count.unwrap_or(0))
+            with_overwritten(&option.data, count.unwrap_or(Overwritten::Known(0)))
         }
         _ => option.data.clone(),
     };
     input.raw_options.iter().map(data).collect()
 }
 
-/// The lines of the kernel's statistics with the numbers of lost events.
-const LOSSES: [&[u8]; 3] = [b"overrun: ", b"commit overrun: ", b"dropped events: "];
+/// The lines of the kernel's statistics with the numbers of overwritten events. The number of dropped ones stays that of the
+/// whole recording: nothing says when they were dropped.
+const OVERWRITTEN: [&[u8]; 2] = [b"overrun: ", b"commit overrun: "];
 
-/// Returns whether the kernel's statistics of a CPU state that it lost events.
+/// Returns whether the kernel's statistics of a CPU state that events were overwritten.
 fn states_losses(statistics: &[u8]) -> bool {
     let mut lines = statistics.split(|&byte| byte == b'\n');
     lines.any(|line| {
-        let count = LOSSES.iter().find_map(|name| line.strip_prefix(*name));
+        let count = OVERWRITTEN.iter().find_map(|name| line.strip_prefix(*name));
         count.is_some_and(|count| count.trim_ascii() != b"0")
     })
 }
 
-/// Returns the kernel's statistics of a CPU with this number of overwritten events, and no others that were lost.
-fn with_losses(statistics: &[u8], overwritten: u64) -> Vec<u8> {
+/// Returns the kernel's statistics of a CPU with this number of overwritten events; without a number if it is not known.
+fn with_overwritten(statistics: &[u8], overwritten: Overwritten) -> Vec<u8> {
     let line = |line: &[u8]| {
-        let name = LOSSES.into_iter().find(|name| line.starts_with(name));
-        let count = match name == Some(LOSSES[0]) {
-            true => overwritten,
-            false => 0,
-        };
-        match name {
-            Some(name) => [name, count.to_string().as_bytes(), b"\n"].concat(),
-            None => line.to_vec(),
+        let name = OVERWRITTEN.into_iter().find(|name| line.starts_with(name));
+        match (name, overwritten) {
+            (None, _) => line.to_vec(),
+            (Some(_), Overwritten::Unknown) => Vec::new(),
+            (Some(name), Overwritten::Known(count)) => {
+                let count = if name == OVERWRITTEN[0] { count } else { 0 };
+                [name, count.to_string().as_bytes(), b"\n"].concat()
+            }
         }
     };
     let lines = statistics.split_inclusive(|&byte| byte == b'\n');

@@ -12,8 +12,8 @@
 //! - **Threads** include the records that they wrote, and the scheduler's records about them that other threads wrote
 //!   (`chooser`).
 //! - **Metadata and options** are the input's: formats, symbols, thread names, clocks, time shifts. The kernel's
-//!   statistics are copied for the exported CPUs; they count the whole recording. Only the numbers of lost events are those
-//!   in the exported time range, as far as their times are known.
+//!   statistics are copied for the exported CPUs; they count the whole recording. Only the number of overwritten events is
+//!   that of the exported time range, as far as their times are known.
 //! - **Lost events** are stated by the page after them. A new page states them if its first record follows the loss.
 //! - Files of version 6 become version 7. The compression stays the input's.
 
@@ -83,10 +83,20 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     Ok(summary)
 }
 
-/// The number of events that each CPU lost, by the CPU's number.
-type LostInPart = FxHashMap<u32, u64>;
+/// How many events of a CPU were overwritten in the exported part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Overwritten {
+    /// So many.
+    Known(u64),
+    /// A page says that events were lost, but not how many.
+    Unknown,
+}
 
-/// Returns the losses in the range of a selection; `None` if it is the whole time of the trace.
+/// The losses of each CPU, by the CPU's number.
+type LostInPart = FxHashMap<u32, Overwritten>;
+
+/// Returns the losses whose end is in the range of a selection: the page after them states them. `None` if the selection is
+/// the whole time of the trace.
 fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
     if chosen.span.start <= trace.span.start && chosen.span.end >= trace.span.end {
         return None;
@@ -95,9 +105,16 @@ fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
     for GapRow { row, gap } in chosen_rows(trace, chosen) {
         let cpu = trace.gap_cpu(GapId(row));
         let cpu = cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
-        if let (Some(cpu), Some(count)) = (cpu, gap.lost) {
-            *lost.entry(cpu.number).or_default() += count;
-        }
+        let Some(cpu) = cpu.filter(|_| gap.span().end <= chosen.span.end) else {
+            continue;
+        };
+        let before = lost.entry(cpu.number).or_insert(Overwritten::Known(0));
+        *before = match (*before, gap.lost) {
+            (Overwritten::Known(before), Some(count)) => {
+                Overwritten::Known(before.saturating_add(count))
+            }
+            _ => Overwritten::Unknown,
+        };
     }
     Some(lost)
 }

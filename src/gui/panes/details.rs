@@ -45,8 +45,8 @@ impl Pane for DetailsPane {
         self.details.ask(ui.ctx(), question, move |_| {
             Ok(details(&loaded.trace, loaded.reader.as_ref(), item))
         });
-        let is_stopped = self.details.is_stopped();
-        let Some(details) = self.details.answer(id).filter(|_| !is_stopped) else {
+        let has_ended = self.details.is_stopped() || self.details.failure().is_some();
+        let Some(details) = self.details.answer(id).filter(|_| !has_ended) else {
             self.details.ui(ui, scene.palette);
             return actions;
         };

@@ -98,6 +98,14 @@ fn titles_of_tracks(trace: &Trace) -> FxHashMap<TrackId, String> {
     let tracks = trace.tracks.iter().zip((0..).map(TrackId));
     let with_slices = tracks.filter(|(track, _)| !track.rows.is_empty());
     let mut titles = FxHashMap::default();
+    let mut given = FxHashSet::default();
+    let mut give = |id, title: String| {
+        let is_new = given.insert(title.clone());
+        if is_new {
+            titles.insert(id, title);
+        }
+        is_new
+    };
     let mut rest: Vec<TrackId> = with_slices.map(|(_, id)| id).collect();
     for numbering in [Numbering::None, Numbering::Own, Numbering::OfProcess] {
         let mut of_title: FxHashMap<String, Vec<TrackId>> = FxHashMap::default();
@@ -107,17 +115,23 @@ fn titles_of_tracks(trace: &Trace) -> FxHashMap<TrackId, String> {
         }
         for (title, ids) in of_title {
             match ids.as_slice() {
-                [id] => {
-                    titles.insert(*id, title);
-                }
-                ids if numbering == Numbering::OfProcess => {
-                    let numbered = ids.iter().zip(1..);
-                    titles.extend(numbered.map(|(id, place)| (*id, format!("{title} #{place}"))));
-                }
+                [id] if give(*id, title) => {}
                 ids => rest.extend(ids),
             }
         }
         rest.sort_unstable();
+    }
+    let mut places: FxHashMap<String, u32> = FxHashMap::default();
+    for id in rest {
+        let title = Numbering::OfProcess.title(trace, id);
+        let place = places.entry(title.clone()).or_default();
+        loop {
+            *place += 1;
+            // Another track may have this name.
+            if give(id, format!("{title} #{place}")) {
+                break;
+            }
+        }
     }
     titles
 }

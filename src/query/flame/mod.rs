@@ -40,7 +40,7 @@ pub struct Flame {
 }
 
 /// The name of nodes. A program and a system call may have one text: their kinds keep them apart.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Name {
     text: String,
     /// The kind of slices; `None`: a track, a function of a stack, or the root.
@@ -137,7 +137,8 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
     by_path: FxHashMap<(u32, u32), u32>,
     names: Vec<Name>,
-    by_name: FxHashMap<Name, u32>,
+    /// By kind, by text: the number of a name.
+    by_name: FxHashMap<Option<SliceKind>, FxHashMap<String, u32>>,
     left_out: u64,
 }
 
@@ -167,20 +168,19 @@ impl Tree {
 
     /// Returns the number of a name.
     pub(super) fn name(&mut self, text: &str, kind: Option<SliceKind>) -> u32 {
-        self.number_of(&Name {
-            text: text.to_owned(),
-            kind,
-        })
-    }
-
-    fn number_of(&mut self, name: &Name) -> u32 {
-        if let Some(&id) = self.by_name.get(name) {
+        let of_kind = self.by_name.entry(kind).or_default();
+        if let Some(&id) = of_kind.get(text) {
             return id;
         }
         let id = self.names.len() as u32;
-        self.names.push(name.clone());
-        self.by_name.insert(name.clone(), id);
+        of_kind.insert(text.to_owned(), id);
+        let text = text.to_owned();
+        self.names.push(Name { text, kind });
         id
+    }
+
+    fn number_of(&mut self, name: &Name) -> u32 {
+        self.name(&name.text, name.kind)
     }
 
     /// Returns the node of `name` below `parent`; `None` if the tree is full.

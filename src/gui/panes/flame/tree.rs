@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use egui::{RichText, Ui};
+use rustc_hash::FxHashSet;
 
 use super::name_expression;
 use crate::gui::pane::Scene;
@@ -157,6 +158,15 @@ pub(super) fn by_name(flame: &Flame) -> TableData {
     ];
     count_samples(flame, &mut columns);
     let rows = name_rows(flame, usize::MAX);
+    let mut seen = FxHashSet::default();
+    let mut names = rows.iter().filter_map(|row| match row.cells.first() {
+        Some(Cell::Text(name)) => Some(&**name),
+        _ => None,
+    });
+    if names.any(|name| !seen.insert(name)) {
+        // A program and a system call may have one name.
+        columns.insert(1, of("kind", 110.0));
+    }
     let tint = |row: &MadeRow| match row.cells.first() {
         Some(Cell::Text(name)) => Some(Tint::of_name(name.as_bytes())),
         _ => None,

@@ -105,12 +105,13 @@ impl Calls {
         actions: &mut Vec<Action>,
     ) {
         let (loaded, kinds) = (scene.loaded.clone(), row.kinds.clone());
-        let question = TaskKey::about(scene.loaded.id, row.key()).in_turn();
+        let key = row.key();
+        let question = TaskKey::about(scene.loaded.id, key.clone()).in_turn();
         self.found.ask(ui.ctx(), question, move |work| {
             let events = ProbeEvents(events_of(&loaded.trace, &kinds, MOST_EVENTS, work)?);
             Ok(Arc::new(TableData::new(columns(), events).about(loaded.id)))
         });
-        let Some(data) = self.found.answer(scene.loaded.id).cloned() else {
+        let Some(data) = self.found.part_of(scene.loaded.id, &key).cloned() else {
             self.found.ui(ui, scene.palette);
             return;
         };
