@@ -287,6 +287,12 @@ impl<'a> Chosen<'a> {
         self.span.end < self.trace.span.end
     }
 
+    /// Returns whether the range contains the whole time of the trace.
+    #[must_use]
+    pub(crate) fn has_all_times(&self) -> bool {
+        self.span.start <= self.trace.span.start && !self.ends_before_trace()
+    }
+
     /// Returns whether everything on a CPU is chosen, whichever thread runs.
     #[must_use]
     pub(crate) fn has_cpu(&self, id: CpuId) -> bool {

@@ -52,7 +52,7 @@ fn gaps(scope: &Scope<'_>) -> Box<dyn RowSource> {
     };
     let mut rows = gaps_and_more(loaded, usize::MAX);
     // The times of unplaced losses are unknown: only a selection of the whole trace contains them.
-    let is_all_times = chosen.span.start <= trace.span.start && chosen.span.end >= trace.span.end;
+    let is_all_times = chosen.has_all_times();
     rows.retain(|row| match row {
         GapRow::Gap(id) => is_chosen(id),
         GapRow::Unplaced(loss) => is_all_times && is_chosen_cpu(scope, loss),

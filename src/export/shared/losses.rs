@@ -77,10 +77,8 @@ impl Counted {
     /// Returns the counts of the chosen CPUs. Empty unless the selection contains the whole time of the trace: the
     /// counts of a part of it are unknown.
     pub(crate) fn of(trace: &Trace, chosen: &Chosen<'_>) -> Counted {
-        let span = chosen.span;
-        let is_whole = span.start <= trace.span.start && span.end >= trace.span.end;
         let mut counted = Counted(FxHashMap::default());
-        if !is_whole {
+        if !chosen.has_all_times() {
             return counted;
         }
         let all = [(0..trace.cpus.len() as u32, &trace.info)];

@@ -10,6 +10,7 @@ use crate::export::ExportError;
 use crate::formats::tracedat::TraceFile;
 use crate::formats::tracedat::buffers::{CpuData, CpuIndex};
 use crate::formats::tracedat::contents::RawOption;
+use crate::formats::tracedat::cpu_stats::losses;
 use crate::tracedat::bytes::Bytes;
 use crate::tracedat::layout::id;
 use crate::tracedat::plan::{
@@ -110,8 +111,11 @@ fn statistics_of(input: &TraceFile, lost: &LostInPart) -> Vec<Vec<u8>> {
     let mut left = lost.clone();
     let data = |option: &RawOption| match option.id {
         id::CPUSTAT => {
-            let cpu = cpu_of_statistics(&option.data).filter(|_| states_losses(&option.data));
-            let count = cpu.and_then(|cpu| left.remove(&cpu));
+            let text = String::from_utf8_lossy(&option.data).into_owned();
+            let stated = losses(&[text])
+                .into_iter()
+                .find(|loss| loss.overwritten > 0);
+            let count = stated.and_then(|loss| left.remove(&loss.cpu));
             with_overwritten(&option.data, count.unwrap_or(Overwritten::Known(0)))
         }
         _ => option.data.clone(),
@@ -122,15 +126,6 @@ fn statistics_of(input: &TraceFile, lost: &LostInPart) -> Vec<Vec<u8>> {
 /// The lines of the kernel's statistics with the numbers of overwritten events. The number of dropped ones stays that of the
 /// whole recording: nothing says when they were dropped.
 const OVERWRITTEN: [&[u8]; 2] = [b"overrun: ", b"commit overrun: "];
-
-/// Returns whether the kernel's statistics of a CPU state that events were overwritten.
-fn states_losses(statistics: &[u8]) -> bool {
-    let mut lines = statistics.split(|&byte| byte == b'\n');
-    lines.any(|line| {
-        let count = OVERWRITTEN.iter().find_map(|name| line.strip_prefix(*name));
-        count.is_some_and(|count| count.trim_ascii() != b"0")
-    })
-}
 
 /// Returns the kernel's statistics of a CPU with this number of overwritten events; without a number if it is not known.
 fn with_overwritten(statistics: &[u8], overwritten: Overwritten) -> Vec<u8> {

@@ -86,7 +86,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
 /// How many events of a CPU were overwritten in the exported part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Overwritten {
-    /// So many.
+    /// This number.
     Known(u64),
     /// A page says that events were lost, but not how many.
     Unknown,
@@ -98,7 +98,7 @@ type LostInPart = FxHashMap<u32, Overwritten>;
 /// Returns the losses whose end is in the range of a selection: the page after them states them. `None` if the selection is
 /// the whole time of the trace.
 fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
-    if chosen.span.start <= trace.span.start && chosen.span.end >= trace.span.end {
+    if chosen.has_all_times() {
         return None;
     }
     let mut lost = LostInPart::default();

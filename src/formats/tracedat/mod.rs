@@ -21,7 +21,7 @@ pub mod buffers;
 pub(crate) mod clock;
 mod coarse;
 pub(crate) mod contents;
-mod cpu_stats;
+pub(crate) mod cpu_stats;
 pub mod decoder;
 pub mod describe;
 pub(crate) mod emit;

@@ -74,17 +74,18 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static KeyRow> {
 /// Returns the keys of the command named `about`, as text; empty if it has none.
 #[must_use]
 pub(crate) fn shortcut(about: &str) -> String {
-    rows()
-        .find(|row| row.about == about)
-        .map(KeyRow::key_text)
-        .unwrap_or_default()
+    row_of(about).map(KeyRow::key_text).unwrap_or_default()
+}
+
+/// Returns the row of the command named `about`.
+fn row_of(about: &str) -> Option<&'static KeyRow> {
+    rows().find(|row| row.about == about)
 }
 
 /// Returns the first key of the command named `about`, for sentences; empty if it has none.
 #[must_use]
 pub(crate) fn key_of(about: &str) -> String {
-    let row = rows().find(|row| row.about == about);
-    let keys = row.and_then(|row| row.keys.first());
+    let keys = row_of(about).and_then(|row| row.keys.first());
     keys.map_or_else(String::new, |keys| {
         stroke_text(keys.modifiers, keys.logical_key)
     })
