@@ -72,13 +72,30 @@ impl<T: Follows> Streaks<T> {
     #[inline]
     pub fn push(&mut self, item: T) {
         let inside = self.count & (BLOCK_LEN - 1);
+        let block = self.blocks.last().filter(|_| inside > 0);
+        match block {
+            Some(block) if block.at == STREAK && block.first.after(inside as u32) == item => {}
+            Some(block) if block.at != STREAK => self.listed[block.at as usize + inside] = item,
+            _ => return self.push_streak(item, 1),
+        }
+        self.count += 1;
+    }
+
+    /// Adds an item that follows from the last one; does nothing if there is none.
+    #[inline]
+    pub(crate) fn push_next(&mut self) {
+        let inside = self.count & (BLOCK_LEN - 1);
         match self.blocks.last() {
-            Some(block)
-                if inside > 0 && block.at == STREAK && block.first.after(inside as u32) == item =>
-            {
-                self.count += 1;
-            }
-            _ => self.push_streak(item, 1),
+            Some(block) if inside > 0 && block.at == STREAK => self.count += 1,
+            _ => self.push_after_last(),
+        }
+    }
+
+    #[cold]
+    fn push_after_last(&mut self) {
+        let last = self.count.checked_sub(1).and_then(|last| self.get(last));
+        if let Some(last) = last {
+            self.push(last.after(1));
         }
     }
 
@@ -272,7 +289,8 @@ mod tests {
             }
         }
         streaks.push_streak(StringId(3), 200);
-        plain.extend((3..203).map(StringId));
+        (0..200).for_each(|_| streaks.push_next());
+        plain.extend((3..403).map(StringId));
         assert!(streaks.iter().eq(plain.iter().copied()));
         assert_eq!(streaks.len(), plain.len());
         for (index, item) in plain.iter().enumerate() {

@@ -1,8 +1,10 @@
 //! Merges many tables of strings into one.
 //!
 //! ```text
-//! each list of texts     becomes a list of the joined table: no string is copied; its strings by hash, in shards    in parallel
-//! each shard             a stretch of the hash table, small enough for the processor's cache, filled in order       in parallel
+//! each list of texts     becomes a list of the joined table: no string is copied
+//! ascending strings      lists of tables whose strings follow each other are appended
+//! all other strings      by hash, in shards                                                                        in parallel
+//! each shard             a stretch of the hash table, small enough for the processor's cache, filled in order      in parallel
 //! ```
 //!
 //! The first string with its bytes stands for all. If many strings are repeated, only the first ones are kept, with the
@@ -12,6 +14,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::ascending::{Ascending, List, Member};
 use super::index::{Index, Slot, first_slot, look_up};
 use super::texts::Texts;
 use super::{StringId, Strings, hash_bytes};
@@ -33,7 +36,7 @@ struct Repeated {
     first: StringId,
 }
 
-/// The strings of a list, grouped by shard, in order of their ids within each.
+/// The strings of a list that are not among the ascending ones, grouped by shard, in order of their ids within each.
 struct Sharded {
     slots: Vec<Slot>,
     /// Where each shard begins; at the end the number of strings.
@@ -47,12 +50,24 @@ struct Lists<'a> {
     pages: Vec<u32>,
 }
 
+/// A set of ids.
+struct IdSet {
+    words: Vec<u64>,
+}
+
+/// A string that equals an ascending one with a greater id.
+struct Earlier {
+    id: StringId,
+    member: Member,
+}
+
 /// What was found in a shard.
 #[derive(Default)]
 struct Shard {
     taken: usize,
     /// In order of their ids.
     repeated: Vec<Repeated>,
+    earlier: Vec<Earlier>,
     /// The strings that the shard's stretch had no room for.
     left: Vec<Slot>,
 }
@@ -75,12 +90,19 @@ impl Strings {
         bits: u32,
         most_repeated: usize,
     ) -> Vec<Streaks<StringId>> {
-        let mut lengths = Vec::with_capacity(others.len());
         let own = self.len();
+        let mut lists = std::mem::take(&mut self.ascending).into_lists();
+        let mut offsets = vec![(lists.len(), 0)];
+        let lengths: Vec<usize> = others.iter().map(Strings::len).collect();
         for table in others {
-            lengths.push(table.len());
-            self.append(table);
+            let offset = self.len() as u32;
+            self.texts.append(table.texts);
+            lists.extend(table.ascending.into_lists());
+            lists.extend(table.watch.into_lists());
+            offsets.push((lists.len(), offset));
         }
+        self.ascending = self.joined_lists(&lists, &offsets);
+        drop(lists);
         let repeated = self.index_anew(bits);
         let count = repeated.iter().map(|shard| shard.repeated.len());
         if count.sum::<usize>() * most_repeated > self.len() {
@@ -90,8 +112,7 @@ impl Strings {
                 .map(|length| new.by_ref().take(length).collect())
                 .collect();
         }
-        self.full.par_iter_mut().for_each(Texts::shrink);
-        self.last.drop_hashes();
+        self.texts.shrink();
         let mut start = own;
         let ranges = lengths.into_iter().map(|length| {
             start += length;
@@ -111,24 +132,29 @@ impl Strings {
         ranges.into_par_iter().map(map).collect()
     }
 
-    /// Takes over the lists of another table, with ids after those of this one. They are not in the index yet.
-    fn append(&mut self, table: Strings) {
-        for mut texts in table.full.into_iter().chain([table.last]) {
-            let last = std::mem::take(&mut self.last);
-            texts.first = last.first + last.len() as u32;
-            self.full.push(last);
-            self.last = texts;
+    /// Returns the ascending lists of all tables, joined. `tables` has, for each table, where its lists end, and how much
+    /// greater its ids became.
+    fn joined_lists(&self, lists: &[List], tables: &[(usize, u32)]) -> Ascending {
+        let mut joined = Ascending::default();
+        let mut from = 0;
+        for &(to, offset) in tables {
+            for list in lists.get(from..to).unwrap_or_default() {
+                joined.append(list, offset, |id| self.bytes(id));
+            }
+            from = to;
         }
+        joined
     }
 
-    /// Fills the index with all strings, each that is not repeated.
+    /// Fills the index with all strings that are not among the ascending ones, each that is not repeated.
     fn index_anew(&mut self, bits: u32) -> Vec<Shard> {
         let shards = 1_usize << bits;
-        let count = self.len();
+        let ascending = IdSet::of(self.len(), self.ascending.streaks());
         let lists = Lists::of(self);
         let sharded: Vec<Sharded> = (lists.lists.par_iter())
-            .map(|texts| Sharded::of(texts, shards))
+            .map(|texts| Sharded::of(texts, &ascending, shards))
             .collect();
+        let count = sharded.iter().map(|list| list.slots.len()).sum::<usize>();
         // Two of three slots are taken, so that later strings have room.
         let stretch = (count + count / 2) / shards + 16;
         let total = stretch * shards;
@@ -142,11 +168,17 @@ impl Strings {
                     total,
                 };
                 for (list, sharded) in lists.lists.iter().zip(&sharded) {
-                    found.fill(stretch, list, sharded.of_shard(shard), &lists);
+                    let strings = sharded.of_shard(shard);
+                    found.fill(stretch, list, strings, &lists, &self.ascending);
                 }
+                // Strings that equal an ascending one came in another order.
+                found.repeated.sort_unstable_by_key(|repeated| repeated.id);
                 found
             })
             .collect();
+        for earlier in shards.iter().flat_map(|shard| &shard.earlier) {
+            self.ascending.set(earlier.member, earlier.id);
+        }
         let taken = shards.iter().map(|shard| shard.taken).sum();
         self.index = Index::of(slots, taken);
         for slot in shards.iter_mut().flat_map(|shard| shard.left.drain(..)) {
@@ -162,43 +194,84 @@ impl Strings {
         for repeated in repeated() {
             is_first[repeated.id.0 as usize] = false;
         }
-        let mut kept = Strings {
-            full: Vec::new(),
-            last: Texts::default(),
-            index: Index::default(),
-            recent: Vec::new(),
-        };
+        let mut kept = Strings::without_strings();
         let firsts = || {
             self.iter()
                 .zip(&is_first)
                 .filter(|(_, is_first)| **is_first)
         };
         let bytes = firsts().map(|((_, bytes), _)| bytes.len()).sum::<usize>();
-        kept.last
-            .reserve(firsts().count(), bytes.min(u32::MAX as usize));
+        kept.texts.reserve(firsts().count(), bytes);
         let mut ids = vec![StringId::EMPTY; is_first.len()];
         for ((id, bytes), _) in firsts() {
-            ids[id.0 as usize] = kept.push(bytes);
+            ids[id.0 as usize] = kept.texts.push(bytes);
         }
         for repeated in repeated() {
             ids[repeated.id.0 as usize] = ids[repeated.first.0 as usize];
         }
         kept.index = self.index.renumbered(&ids);
+        kept.ascending = std::mem::take(&mut self.ascending);
+        kept.ascending.renumber(&ids);
         *self = kept;
         ids
     }
 }
 
-impl Sharded {
-    fn of(texts: &Texts, shards: usize) -> Sharded {
-        let hashed: Vec<u32>;
-        let hashes = match texts.hashes() {
-            Some(hashes) => hashes,
-            None => {
-                hashed = texts.iter().map(|(_, bytes)| hash_bytes(bytes)).collect();
-                &hashed
+impl IdSet {
+    /// Returns the set of the ids in streaks; all are less than `end`.
+    fn of(end: usize, streaks: impl Iterator<Item = (StringId, usize)>) -> IdSet {
+        let mut words = Vec::new();
+        for (first, count) in streaks {
+            if words.is_empty() {
+                words = vec![0; end.div_ceil(64)];
             }
-        };
+            let ids = first.0 as usize..first.0 as usize + count;
+            let mut at = ids.start;
+            while at < ids.end {
+                let inside = at % 64;
+                let count = (64 - inside).min(ids.end - at);
+                words[at / 64] |= (u64::MAX >> (64 - count)) << inside;
+                at += count;
+            }
+        }
+        IdSet { words }
+    }
+
+    /// Returns the `count` ids from `first` on that are not in the set.
+    fn others(&self, first: u32, count: usize) -> impl Iterator<Item = StringId> {
+        let end = first + count as u32;
+        let words = (first / 64..end.div_ceil(64)).filter_map(move |word| {
+            let mut others = !self.words.get(word as usize).copied().unwrap_or(0);
+            let start = word * 64;
+            if start < first {
+                others &= u64::MAX << (first - start);
+            }
+            if end - start < 64 {
+                others &= (1 << (end - start)) - 1;
+            }
+            (others != 0).then_some((start, others))
+        });
+        words.flat_map(|(start, others)| {
+            let mut left = others;
+            std::iter::from_fn(move || {
+                let next = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (next < 64).then_some(StringId(start + next))
+            })
+        })
+    }
+}
+
+impl Sharded {
+    fn of(texts: &Texts, ascending: &IdSet, shards: usize) -> Sharded {
+        let others = || ascending.others(texts.first, texts.len());
+        let count = others().count();
+        let hashed: Vec<u32>;
+        let mut hashes = texts.hashes();
+        if hashes.len() != count {
+            hashed = others().map(|id| hash_bytes(texts.bytes(id))).collect();
+            hashes = &hashed;
+        }
         let mut bounds = vec![0; shards + 1];
         for &hash in hashes {
             bounds[first_slot(hash, shards) + 1] += 1;
@@ -208,9 +281,9 @@ impl Sharded {
         }
         let mut next = bounds.clone();
         let mut slots = vec![Slot::FREE; hashes.len()];
-        for (id, &hash) in (texts.first..).zip(hashes) {
+        for (id, &hash) in others().zip(hashes) {
             let at = &mut next[first_slot(hash, shards)];
-            slots[*at as usize] = Slot::of(hash, StringId(id));
+            slots[*at as usize] = Slot::of(hash, id);
             *at += 1;
         }
         Sharded { slots, bounds }
@@ -224,7 +297,7 @@ impl Sharded {
 
 impl<'a> Lists<'a> {
     fn of(table: &'a Strings) -> Lists<'a> {
-        let lists: Vec<&Texts> = table.full.iter().chain([&table.last]).collect();
+        let lists: Vec<&Texts> = table.texts.lists().collect();
         let mut pages = Vec::with_capacity((table.len() >> PAGE_SHIFT) + 2);
         for (number, list) in (0..).zip(&lists) {
             let end = list.first as usize + list.len();
@@ -257,13 +330,20 @@ struct Stretch<'s> {
 
 impl Shard {
     /// Adds the strings of a list whose hashes belong to a stretch, in order of their ids.
-    fn fill(&mut self, stretch: &mut Stretch<'_>, list: &Texts, strings: &[Slot], all: &Lists<'_>) {
+    fn fill(
+        &mut self,
+        stretch: &mut Stretch<'_>,
+        list: &Texts,
+        strings: &[Slot],
+        all: &Lists<'_>,
+        ascending: &Ascending,
+    ) {
         for string in strings {
             let is_equal = |known: StringId| all.bytes(known) == list.bytes(string.id());
             let first = first_slot(string.hash, stretch.total).saturating_sub(stretch.start);
             let found = match look_up(stretch.slots, first, string.hash, is_equal) {
                 Err(free) => {
-                    stretch.slots[free] = *string;
+                    stretch.slots[free] = self.first_of(*string, list, all, ascending);
                     self.taken += 1;
                     None
                 }
@@ -274,7 +354,8 @@ impl Shard {
                     let known = left.find(|left| left.hash == string.hash && is_equal(left.id()));
                     let known = known.map(|known| known.id());
                     if known.is_none() {
-                        self.left.push(*string);
+                        let first = self.first_of(*string, list, all, ascending);
+                        self.left.push(first);
                     }
                     known
                 }
@@ -284,6 +365,33 @@ impl Shard {
                 self.repeated.push(Repeated { id, first });
             }
         }
+    }
+
+    /// Returns the slot of the first string that equals one that is not in the index yet: itself, or an ascending one.
+    #[inline]
+    fn first_of(
+        &mut self,
+        string: Slot,
+        list: &Texts,
+        all: &Lists<'_>,
+        ascending: &Ascending,
+    ) -> Slot {
+        if ascending.is_empty() {
+            return string;
+        }
+        let id = string.id();
+        let Some(member) = ascending.find(list.bytes(id), |id| all.bytes(id)) else {
+            return string;
+        };
+        let first = id.min(member.id);
+        self.repeated.push(Repeated {
+            id: id.max(member.id),
+            first,
+        });
+        if first == id {
+            self.earlier.push(Earlier { id, member });
+        }
+        Slot::of(string.hash, first)
     }
 
     /// The repeated strings with these ids.
@@ -355,5 +463,106 @@ mod tests {
             assert!(joined.absorb_all(Vec::new()).is_empty());
             assert!(joined.iter().eq(expected.iter()));
         }
+    }
+
+    /// Names of a part: those with numbers from `first` on, in steps of `step`; between them others and repeated ones.
+    fn numbered(first: u32, step: u32, count: u32) -> Vec<String> {
+        let names = (0..count).flat_map(|at| {
+            let number = first + at * step;
+            let mut names = vec![format!("frame {number}"), format!("draw {number} of 3")];
+            match at % 7 {
+                0 => names.push(format!("frame {}", number.saturating_sub(step))),
+                1 => names.push("constant".to_owned()),
+                2 => names.push(format!(
+                    "hashed {}",
+                    number.wrapping_mul(0x9e37_79b1) % 5000
+                )),
+                3 => names.push(format!("frame {}", number.wrapping_mul(0x9e37_79b1) % 3000)),
+                _ => {}
+            }
+            names
+        });
+        names.collect()
+    }
+
+    #[test]
+    fn ascending_strings_are_one_whatever_parts_they_are_in() {
+        let parts = [
+            numbered(0, 1, 400),
+            numbered(400, 1, 400),
+            // Overlaps the one before, with other numbers between them.
+            numbered(700, 3, 300),
+            // Too few for a list.
+            numbered(100, 1, 20),
+            numbered(90_000, 1, 300),
+            // Back to the start.
+            numbered(0, 2, 300),
+        ];
+        for most in [1, 50, 1 << 13] {
+            for (bits, most_repeated) in [(0, 1000), (5, 1000), (0, 0), (5, 0)] {
+                let mut tables = Vec::new();
+                let mut ids = Vec::new();
+                for names in &parts {
+                    let mut table = Strings::default();
+                    let intern = |name: &String| table.intern_first(name.as_bytes(), most);
+                    ids.push(names.iter().map(intern).collect::<Vec<_>>());
+                    for (id, name) in ids.last().unwrap().iter().zip(names) {
+                        assert_eq!(table.bytes(*id), name.as_bytes());
+                    }
+                    tables.push(table);
+                }
+                let mut own = Strings::default();
+                for name in ["frame 17", "draw 90001 of 3", "directory"] {
+                    own.intern_text(name);
+                }
+                let mut joined = own.clone();
+                let maps = joined.absorb_in_shards(tables.clone(), bits, most_repeated);
+                let again = joined.clone();
+                // A second time: into a table that has lists.
+                let maps_again = joined.absorb_in_shards(tables, bits, most_repeated);
+                for (maps, joined) in [(&maps, &again), (&maps_again, &joined)] {
+                    for ((names, ids), map) in parts.iter().zip(&ids).zip(maps) {
+                        for (name, id) in names.iter().zip(ids) {
+                            let id = map.get(id.0 as usize).unwrap();
+                            assert_eq!(joined.text(id), *name);
+                            assert_eq!(joined.find(name.as_bytes()), Some(id), "{name}");
+                        }
+                    }
+                    for (id, bytes) in own.iter() {
+                        assert_eq!(joined.find(bytes), Some(id));
+                    }
+                }
+                for (id, bytes) in again.iter() {
+                    assert_eq!(joined.bytes(id), bytes);
+                    assert_eq!(joined.find(bytes), again.find(bytes));
+                }
+                assert_eq!(joined.find(b"frame 89998"), None);
+                let next = StringId(joined.len() as u32);
+                assert_eq!(joined.intern(b"frame 89998"), next);
+                assert_eq!(joined.find(b"frame 89998"), Some(next));
+            }
+        }
+    }
+
+    #[test]
+    fn ascending_strings_fill_no_hash_table() {
+        let mut table = Strings::default();
+        for number in 0..10_000 {
+            table.intern_first(format!("frame {number}").as_bytes(), 1 << 13);
+        }
+        let text = table.texts.memory_bytes();
+        let mut joined = Strings::default();
+        joined.absorb_all(vec![table]);
+        let beside = joined.memory_bytes() - joined.texts.memory_bytes();
+        let mut mixed = Strings::default();
+        for number in 0..10_000_u32 {
+            let number = number.wrapping_mul(0x9e37_79b1);
+            mixed.intern_first(format!("frame {number}").as_bytes(), 1 << 13);
+        }
+        let mut joined_mixed = Strings::default();
+        joined_mixed.absorb_all(vec![mixed]);
+        assert!(joined_mixed.ascending.is_empty());
+        assert!(beside < 10_000, "{beside} bytes beside {text} of text");
+        assert!(joined.find(b"frame 9999").is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! Interned strings: each distinct text is stored once and has an id.
 
 mod absorb;
+mod ascending;
 mod index;
 mod texts;
 
@@ -9,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::hash::Hasher;
 
 use super::streaks::Follows;
+use ascending::{Ascending, Place, Watch};
 use index::{Index, Slot, first_slot};
-use texts::Texts;
+use texts::AllTexts;
 
 /// The number of a string in one [`Strings`] table; 0 is always the empty string.
 #[derive(
@@ -34,27 +36,24 @@ impl Follows for StringId {
 /// describe. Bytes need not be UTF-8: they are kept exactly, and shown through [`Strings::text`].
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Strings {
-    /// The strings before those of `last`, in order of their ids.
-    full: Vec<Texts>,
-    /// The strings that were added last.
-    last: Texts,
+    texts: AllTexts,
+    /// Strings by hash, but for those in `ascending` and those that [`Strings::intern_first`] did not put here.
     index: Index,
+    ascending: Ascending,
     /// Strings that [`Strings::intern_first`] added last, by hash; empty, or of [`RECENT`] slots.
     #[serde(skip)]
     recent: Vec<Slot>,
+    /// Ascending strings that [`Strings::intern_first`] added.
+    #[serde(skip)]
+    watch: Watch,
 }
 
-/// How many of the strings that are not in the index are remembered.
+/// How many of the strings that are in no list and not in the index are remembered.
 const RECENT: usize = 1 << 10;
 
 impl Default for Strings {
     fn default() -> Strings {
-        let mut strings = Strings {
-            full: Vec::new(),
-            last: Texts::default(),
-            index: Index::default(),
-            recent: Vec::new(),
-        };
+        let mut strings = Strings::without_strings();
         strings.intern(b"");
         strings
     }
@@ -141,10 +140,21 @@ fn is_escape(bytes: &[u8]) -> bool {
 }
 
 impl Strings {
+    /// Returns a table without any string, not even the empty one.
+    fn without_strings() -> Strings {
+        Strings {
+            texts: AllTexts::default(),
+            index: Index::default(),
+            ascending: Ascending::default(),
+            recent: Vec::new(),
+            watch: Watch::default(),
+        }
+    }
+
     /// Number of ids, including that of the empty string.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.last.first as usize + self.last.len()
+        self.texts.len()
     }
 
     /// Returns `false`: the empty string is always in the table.
@@ -160,21 +170,39 @@ impl Strings {
         match self.look_up(bytes, hash) {
             Ok(known) => known,
             Err(free) => {
-                let id = self.push(bytes);
-                self.last.keep_hash(hash);
+                let id = self.texts.push(bytes);
+                self.texts.keep_hash(hash);
                 self.index.fill(free, Slot::of(hash, id));
                 id
             }
         }
     }
 
-    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most`
-    /// strings, it remembers only the last of the later strings: if others are added again, they get another id. So a
+    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most` strings, it remembers
+    /// only strings that ascend, and the last of the others: if others are added again, they get another id. So a
     /// million names that occur once fill no hash table. [`Strings::absorb_all`] finds equal strings.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
-        if self.len() < most {
-            return self.intern(bytes);
+        let count = self.len();
+        let next = StringId(count as u32);
+        let text = |id| self.texts.bytes(id);
+        match self.watch.place(bytes, next, text) {
+            Place::Known(id) => return id,
+            Place::Next => return self.texts.push(bytes),
+            Place::Elsewhere => {}
         }
+        let id = match count < most {
+            true => self.intern(bytes),
+            false => self.intern_recent(bytes),
+        };
+        if id.0 as usize >= count {
+            self.watch.added(bytes, id, |id| self.texts.bytes(id));
+        }
+        id
+    }
+
+    /// Returns the id of `bytes`; adds them if they are neither in the index nor one of the last strings.
+    #[inline]
+    fn intern_recent(&mut self, bytes: &[u8]) -> StringId {
         let hash = hash_bytes(bytes);
         if let Ok(known) = self.look_up(bytes, hash) {
             return known;
@@ -188,24 +216,20 @@ impl Strings {
         {
             return known;
         }
-        let id = self.push(bytes);
-        self.last.keep_hash(hash);
+        let id = self.texts.push(bytes);
+        self.texts.keep_hash(hash);
         self.recent[at] = Slot::of(hash, id);
         id
-    }
-
-    fn push(&mut self, bytes: &[u8]) -> StringId {
-        if !self.last.has_room(bytes) {
-            let next = Texts::from_id(self.len() as u32);
-            self.full.push(std::mem::replace(&mut self.last, next));
-        }
-        self.last.push(bytes)
     }
 
     /// Returns the id of `bytes`; as error, the index of the free slot for them.
     #[inline]
     fn look_up(&self, bytes: &[u8], hash: u32) -> Result<StringId, usize> {
-        self.index.look_up(hash, |id| self.bytes(id) == bytes)
+        let found = self.index.look_up(hash, |id| self.bytes(id) == bytes);
+        found.or_else(|free| {
+            let member = self.ascending.find(bytes, |id| self.bytes(id));
+            member.map(|member| member.id).ok_or(free)
+        })
     }
 
     /// Returns the id of a text; adds it if it is not in the table.
@@ -223,17 +247,7 @@ impl Strings {
     #[inline]
     #[must_use]
     pub fn bytes(&self, id: StringId) -> &[u8] {
-        match id.0 >= self.last.first {
-            true => self.last.bytes(id),
-            false => self.bytes_in_full(id),
-        }
-    }
-
-    #[inline(never)]
-    fn bytes_in_full(&self, id: StringId) -> &[u8] {
-        let after = self.full.partition_point(|texts| texts.first <= id.0);
-        let texts = after.checked_sub(1).and_then(|at| self.full.get(at));
-        texts.map_or(&[], |texts| texts.bytes(id))
+        self.texts.bytes(id)
     }
 
     /// Returns the text of a string for display: bytes that are not UTF-8 become `\xNN`.
@@ -244,8 +258,7 @@ impl Strings {
 
     /// Iterates over all ids with their bytes.
     pub fn iter(&self) -> impl Iterator<Item = (StringId, &[u8])> {
-        let all = self.full.iter().chain([&self.last]);
-        all.flat_map(Texts::iter)
+        self.texts.iter()
     }
 
     /// Adds all strings of `other`; the returned vector maps ids of `other` (its index) to ids of this table.
@@ -256,9 +269,9 @@ impl Strings {
     /// Returns the allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let texts = self.full.iter().chain([&self.last]);
         let recent = (self.recent.capacity() * size_of::<Slot>()) as u64;
-        texts.map(Texts::memory_bytes).sum::<u64>() + self.index.memory_bytes() + recent
+        let lists = self.ascending.memory_bytes() + self.watch.memory_bytes();
+        self.texts.memory_bytes() + self.index.memory_bytes() + lists + recent
     }
 }
 
@@ -337,7 +350,8 @@ mod tests {
     fn strings_after_the_first_ones_are_equal_once_tables_are_joined() {
         let mut part = Strings::default();
         let names = ["a", "b", "c", "b", "c", "d", "c"];
-        let mut others = 0..;
+        // In no order, so that they are remembered only for a while.
+        let mut others = (0_u32..).map(|number| number.wrapping_mul(0x9e37_79b1));
         let mut intern = |name: &&str| {
             let id = part.intern_first(name.as_bytes(), 3);
             // So many that no name after the first ones is remembered.

@@ -134,12 +134,59 @@ pub(super) struct Emitter<'f> {
     bytes: &'f [u8],
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
+    implied: Implied,
+    newest: Option<Newest>,
     names: Names,
     /// Labels of slices that are of a CPU or whose kind is not the one that their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
     /// The CPUs of events, by their index, in our own exports.
     pub(super) cpus: Vec<(u32, u16)>,
+}
+
+/// The kind that was added last, and its label.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Newest {
+    name: StringId,
+    category: StringId,
+    role: Role,
+    label: u32,
+    kind: u32,
+}
+
+/// What a category implies for its events.
+#[derive(Clone, Copy)]
+struct Implied {
+    category: StringId,
+    slices: SliceKind,
+    origin: KindOrigin,
+}
+
+impl Newest {
+    /// Returns whether another kind and its label follow from these.
+    #[inline]
+    fn precedes(self, next: Newest) -> bool {
+        let following = Newest {
+            name: StringId(self.name.0.wrapping_add(1)),
+            label: self.label.wrapping_add(1),
+            kind: self.kind.wrapping_add(1),
+            ..self
+        };
+        following == next
+    }
+}
+
+impl Implied {
+    fn by(category: StringId, bytes: &[u8], source: Source<'_>) -> Implied {
+        Implied {
+            category,
+            slices: match source.is_ours {
+                true => SliceKind::implied(bytes, Nesting::Nested),
+                false => SliceKind::Durations,
+            },
+            origin: KindOrigin::of_system(bytes),
+        }
+    }
 }
 
 impl<'f> Emitter<'f> {
@@ -166,6 +213,8 @@ impl<'f> Emitter<'f> {
                 members: Vec::new(),
             },
             last_category: (Raw::None, StringId::EMPTY),
+            implied: Implied::by(StringId::EMPTY, b"", source),
+            newest: None,
             names: Names::default(),
             labels_by_kind: FxHashMap::default(),
             all_series: FxHashMap::default(),
@@ -458,12 +507,19 @@ impl<'f> Emitter<'f> {
         }
     }
 
+    #[inline]
+    fn implied_by(&mut self, category: StringId) -> Implied {
+        if self.implied.category != category {
+            let bytes = self.out.columns.strings.bytes(category);
+            self.implied = Implied::by(category, bytes, self.source);
+        }
+        self.implied
+    }
+
+    #[inline]
     fn new_label(&mut self, category: StringId, name: StringId) -> u32 {
+        let kind = self.implied_by(category).slices;
         let columns = &mut self.out.columns;
-        let kind = match self.source.is_ours {
-            true => SliceKind::implied(columns.strings.bytes(category), Nesting::Nested),
-            false => SliceKind::Durations,
-        };
         columns.labels.push(Label {
             family: Family::NamedDurations,
             kind,
@@ -476,6 +532,7 @@ impl<'f> Emitter<'f> {
 
     /// Adds a kind for a category and a name; returns the label and the kind. `known`: nothing, or
     /// the label.
+    #[inline(never)]
     fn new_kind(
         &mut self,
         category: StringId,
@@ -483,16 +540,37 @@ impl<'f> Emitter<'f> {
         role: Role,
         known: Option<Named>,
     ) -> (u32, u32) {
-        let known = known.unwrap_or_else(|| Named::of_label(self.new_label(category, name)));
         let columns = &mut self.out.columns;
-        let kind = columns.kinds.len() as u32;
-        columns.kinds.push(EventKind {
+        let next = Newest {
             name,
             category,
             role,
-            origin: KindOrigin::of_system(columns.strings.bytes(category)),
+            label: columns.labels.len() as u32,
+            kind: columns.kinds.len() as u32,
+        };
+        let newest = self.newest.replace(next);
+        let (label, kind) = (next.label, next.kind);
+        if known.is_none() && newest.is_some_and(|newest| newest.precedes(next)) {
+            // A number of its own in each name: kind and label follow from the last ones.
+            columns.labels.push_next();
+            columns.kinds.push_next();
+            let named = Named::of_label(label).with_kind(role, kind);
+            self.names.set(name, category, named);
+            return (label, kind);
+        }
+        let known = known.unwrap_or_else(|| Named::of_label(self.new_label(category, name)));
+        let origin = self.implied_by(category).origin;
+        self.out.columns.kinds.push(EventKind {
+            name,
+            category,
+            role,
+            origin,
         });
         self.names.set(name, category, known.with_kind(role, kind));
+        self.newest = Some(Newest {
+            label: known.label,
+            ..next
+        });
         (known.label, kind)
     }
 

@@ -83,6 +83,7 @@ impl Names {
     }
 
     /// Remembers the label and kinds of a name and category.
+    #[inline]
     pub(super) fn set(&mut self, name: StringId, category: StringId, named: Named) {
         if (name.0 as usize) < MOST_NAMES {
             return self.first.set(name, category, named);
