@@ -4,7 +4,7 @@
 //! that is open around it, else its own. An end closes the innermost open slice with its category and name, whichever
 //! thread recorded the end. If there is none, an end without a name closes the innermost open slice. The slices of a
 //! group share a track. Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at
-//! once.
+//! once. A slice's parent is the innermost slice of its id that contains it whole.
 //!
 //! Marks are sorted by time. Then the marks of each id are matched, in parallel over ids; then the slices of each group
 //! are put into rows, in parallel over groups.
@@ -81,7 +81,7 @@ struct Fate {
     group: StringId,
     /// The number of a begin's end, or of an end's begin; none if it has no partner.
     partner: Maybe<u32>,
-    /// The number of the open begin of the same group around a begin; none if there is none.
+    /// The number of the innermost begin of the same group that was open at a begin; none if there is none.
     parent: Maybe<u32>,
 }
 
@@ -304,8 +304,15 @@ fn group_of(marks: &[u32], rows: &[Row], matched: &[Matched], labels: &[u32]) ->
                 };
                 group.unfinished += u64::from(finish.is_none());
                 let parent = found.parent.get();
-                let parent = parent.and_then(|parent| begins.binary_search(&parent).ok());
+                let mut parent = parent.and_then(|parent| begins.binary_search(&parent).ok());
                 let nested = &mut group.nested;
+                // A slice that ends before this one does not contain it, although it was open when this one began.
+                while let Some(around) = parent
+                    && nested.slices[around].end < draft.end
+                {
+                    let outer = nested.parents[around].get();
+                    parent = outer.map(|outer| outer as usize);
+                }
                 nested
                     .parents
                     .push(parent.map(|parent| parent as u32).into());

@@ -8,6 +8,9 @@ use crate::export::{self, Selection};
 use crate::query::area::{Area, Lane, Lanes};
 use crate::trace::{CpuId, ProcessId, ThreadId, Trace, TrackKind};
 
+/// The answer to `--thread 0`, if no thread of a program has this number.
+const IDLE_IS_OF_ALL_CPUS: &str = "thread 0 is the idle thread of all CPUs and cannot be chosen: --cpu N chooses what happened on a CPU";
+
 /// Adds the arguments that restrict a command.
 pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
     let numbers = |name: &'static str, value: &'static str, help: &'static str| {
@@ -101,7 +104,10 @@ pub(crate) fn selection_of(matches: &ArgMatches, trace: &Trace) -> Result<Select
             .threads
             .extend(found.map(|(index, _)| ThreadId(index as u32)));
         if selection.threads.len() == before {
-            return Err(absent("thread", number));
+            return Err(match number {
+                0 if !trace.cpus.is_empty() => CliError::Usage(IDLE_IS_OF_ALL_CPUS.to_owned()),
+                _ => absent("thread", number),
+            });
         }
     }
     for name in matches.get_many::<String>("track").unwrap_or_default() {

@@ -38,12 +38,45 @@ pub struct FileList {
     pub(super) piped_to: FxHashMap<ProcessId, Vec<ProcessId>>,
 }
 
+/// Where an operation on a file is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Entry {
+pub(crate) enum Entry {
     /// A row of `trace.files`.
     Row(u32),
     /// An heir in the history's list.
     Heir(u32),
+}
+
+impl Entry {
+    /// Returns the operation.
+    pub(crate) fn operation(self, trace: &Trace, history: &FileHistory) -> Option<Use> {
+        match self {
+            Entry::Row(index) => {
+                let row = trace.files.rows.get(index as usize)?;
+                let end = history.ended_by.get(&index);
+                Some(Use {
+                    time: row.time,
+                    process: trace.thread(row.thread).process,
+                    word: row.word(),
+                    until: end.map(|&event| trace.events.time(event)),
+                    row: index,
+                })
+            }
+            Entry::Heir(index) => {
+                let heir = history.heirs.get(index as usize)?;
+                Some(Use {
+                    time: heir.from,
+                    process: Some(heir.process),
+                    word: match heir.access {
+                        Inherited::Reads => "read (inherited)",
+                        Inherited::Writes => "write (inherited)",
+                    },
+                    until: heir.until.map(|until| until.time),
+                    row: heir.row,
+                })
+            }
+        }
+    }
 }
 
 /// An operation on a file.
@@ -238,32 +271,7 @@ impl FileList {
             Some(uses) => uses.get(index)?.1,
             None => Entry::Row(*self.rows_of(file).get(index)?),
         };
-        match entry {
-            Entry::Row(index) => {
-                let row = trace.files.rows.get(index as usize)?;
-                let end = self.history.ended_by.get(&index);
-                Some(Use {
-                    time: row.time,
-                    process: trace.thread(row.thread).process,
-                    word: row.word(),
-                    until: end.map(|&event| trace.events.time(event)),
-                    row: index,
-                })
-            }
-            Entry::Heir(index) => {
-                let heir = self.history.heirs.get(index as usize)?;
-                Some(Use {
-                    time: heir.from,
-                    process: Some(heir.process),
-                    word: match heir.access {
-                        Inherited::Reads => "read (inherited)",
-                        Inherited::Writes => "write (inherited)",
-                    },
-                    until: heir.until.map(|until| until.time),
-                    row: heir.row,
-                })
-            }
-        }
+        entry.operation(trace, &self.history)
     }
 
     /// Returns the counts of a file for all processes, or for one. (The number of processes always counts all.)

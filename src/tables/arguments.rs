@@ -19,7 +19,11 @@ pub(super) const ARGUMENTS: TableDef = TableDef {
     columns: &[
         ARG_SET,
         ColumnDef::text("flat_key", "Field", "The field without indices of lists."),
-        ColumnDef::text("key", "Key", "The field, with the index in a list."),
+        ColumnDef::text(
+            "key",
+            "Key",
+            "The field, with the index in a list or among neighbouring fields of one name.",
+        ),
         ColumnDef::text(
             "value_type",
             "Type",
@@ -120,8 +124,14 @@ fn each_leaf(loaded: &LoadedTrace, event: EventId, mut each: impl FnMut(Leaf<'_>
     let mut fields: Vec<FieldRef<'_>> = Vec::new();
     let event = loaded.trace.events.get(event);
     loaded.reader.fields_into(event.into(), &mut fields);
-    for field in &fields {
+    let mut of_name = 0;
+    for (at, field) in fields.iter().enumerate() {
         let name = &*field.name;
+        // An array of numbers or texts of Chrome JSON is one field for each of them, all of one name.
+        let is_named = |other: Option<&FieldRef<'_>>| other.is_some_and(|other| other.name == name);
+        let follows = is_named(at.checked_sub(1).and_then(|before| fields.get(before)));
+        of_name = if follows { of_name + 1 } else { 0 };
+        let is_of_several = follows || is_named(fields.get(at + 1));
         match &field.value {
             ValueRef::List(values) => {
                 for (index, value) in values.iter().enumerate() {
@@ -132,7 +142,7 @@ fn each_leaf(loaded: &LoadedTrace, event: EventId, mut each: impl FnMut(Leaf<'_>
             }
             value => each(Leaf {
                 name,
-                index: None,
+                index: is_of_several.then_some(of_name),
                 value,
             }),
         }
@@ -217,13 +227,29 @@ impl RowSource for ArgumentRows {
     }
 }
 
+/// Returns the name of a field without the indices of lists: `a.b` for `a[0].b`.
+fn without_indices(name: &str) -> String {
+    let mut parts = name.split('[');
+    let mut flat = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(']') {
+            Some((index, rest)) if index.parse::<u32>().is_ok() => flat.push_str(rest),
+            _ => {
+                flat.push('[');
+                flat.push_str(part);
+            }
+        }
+    }
+    flat
+}
+
 fn leaf_cells(event: EventId, leaf: &Leaf<'_>) -> [Cell<'static>; 7] {
     let [kind, whole, text, number] = value_cells(leaf.value);
     let key = match leaf.index {
         None => leaf.name.to_owned(),
         Some(index) => format!("{}[{index}]", leaf.name),
     };
-    let flat = leaf.name.to_owned();
+    let flat = without_indices(leaf.name);
     [
         event.0.into(),
         flat.into(),

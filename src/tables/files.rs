@@ -11,10 +11,11 @@ use super::lives::{process_cells, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Audience, Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::assemble::file_history::{FileHistory, FileId};
+use crate::base::Timestamp;
 use crate::event::FileOp;
 use crate::load::LoadedTrace;
 use crate::query::Item;
-use crate::query::files::{FileList, FileSummary, ListedFile, Relative, Use};
+use crate::query::files::{Entry, FileList, FileSummary, ListedFile, Relative, Use};
 use crate::query::process_times::program_of;
 
 pub(super) const FILES: TableDef = TableDef {
@@ -111,9 +112,9 @@ pub(super) const FILE_USES: TableDef = TableDef {
     rows: Rows::Trace(file_uses),
 };
 
-/// A row of the trace's table of file uses, and its file.
+/// An operation, and its file.
 struct UseOf {
-    row: u32,
+    entry: Entry,
     file: FileId,
 }
 
@@ -121,36 +122,47 @@ fn file_uses(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
     let history = FileHistory::new(trace);
     let rows = (0_u32..).zip(&trace.files.rows).zip(&history.of_row);
-    let ids = rows.filter_map(|((index, row), file)| {
+    let rows = rows.filter_map(|((index, row), file)| {
         let is_chosen = chosen.span.contains(row.time) && chosen.has_thread(row.thread);
-        let file = file.filter(|_| is_chosen)?;
-        Some(UseOf { row: index, file })
+        let (file, entry) = (file.filter(|_| is_chosen)?, Entry::Row(index));
+        Some((row.time, UseOf { entry, file }))
     });
-    let ids = ids.collect();
+    let heirs = (0_u32..).zip(&history.heirs).filter_map(|(index, heir)| {
+        let is_chosen = chosen.span.contains(heir.from) && chosen.has_process(heir.process);
+        let file = history.of_row.get(heir.row as usize).copied().flatten();
+        let (file, entry) = (file.filter(|_| is_chosen)?, Entry::Heir(index));
+        Some((heir.from, UseOf { entry, file }))
+    });
+    let mut uses: Vec<(Timestamp, UseOf)> = rows.chain(heirs).collect();
+    uses.sort_by_key(|(time, _)| *time);
+    let ids = uses.into_iter().map(|(_, id)| id).collect();
     Box::new(RowsOfIds::new(
         ids,
         history,
         |loaded, history, id: &UseOf, cells| {
             let trace = &loaded.trace;
-            let row = &trace.files.rows[id.row as usize];
-            let [pid, process] = process_cells(trace, trace.thread(row.thread).process);
-            let done = history.ended_by.get(&id.row);
+            let Some(it) = id.entry.operation(trace, history) else {
+                return;
+            };
+            let row = &trace.files.rows[it.row as usize];
+            let [pid, process] = process_cells(trace, it.process);
             let other = (row.op != FileOp::Open).then_some(row.other_path);
+            // Of a child that inherited the file, only the process is known.
+            let thread = match id.entry {
+                Entry::Row(_) => row.thread,
+                Entry::Heir(_) => None,
+            };
             cells.extend([
-                row.time.into(),
+                it.time.into(),
                 id.file.0.into(),
                 Cell::of_string(trace, row.path),
-                row.word().into(),
+                it.word.into(),
                 pid,
                 process,
-                done.map(|&event| trace.events.time(event)).into(),
+                it.until.into(),
                 other.map_or(Cell::None, |path| Cell::of_string(trace, path)),
-                trace
-                    .thread(row.thread)
-                    .process
-                    .map(|process| process.0)
-                    .into(),
-                row.thread.map(|thread| thread.0).into(),
+                it.process.map(|process| process.0).into(),
+                thread.map(|thread| thread.0).into(),
             ]);
         },
     ))
@@ -164,8 +176,16 @@ pub(crate) const FILE_LIST: TableDef = TableDef {
     columns: &[
         ColumnDef::row("file", "File", "The row of the file."),
         ColumnDef::path("path", "Path", "Its last path."),
-        ColumnDef::count("reads", "Reads", "How often it was opened to read."),
-        ColumnDef::count("writes", "Writes", "How often it was opened to write."),
+        ColumnDef::count(
+            "reads",
+            "Reads",
+            "How often it was opened to read, or inherited by a process that read it.",
+        ),
+        ColumnDef::count(
+            "writes",
+            "Writes",
+            "How often it was opened to write, or inherited by a process that wrote it.",
+        ),
         ColumnDef::count("renames", "Renames", "How often it was renamed."),
         ColumnDef::count("processes", "Processes", "How many processes used it."),
         ColumnDef::time("first", "First", "When it was used first."),
@@ -184,10 +204,13 @@ fn file_list(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let summaries = summaries.map(|(file, summary)| ListedFile { file, summary });
     let mut files: Vec<ListedFile> = summaries
         .filter(|it| {
-            list.rows_of(it.file).iter().any(|&row| {
+            let mut rows = list.rows_of(it.file).iter();
+            let mut heirs = list.heirs_of(it.file);
+            rows.any(|&row| {
                 let row = &trace.files.rows[row as usize];
                 chosen.span.contains(row.time) && chosen.has_thread(row.thread)
-            })
+            }) || heirs
+                .any(|heir| chosen.span.contains(heir.from) && chosen.has_process(heir.process))
         })
         .collect();
     if scope.audience == Audience::Person {

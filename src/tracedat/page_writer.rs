@@ -70,6 +70,12 @@ impl PageWriter {
         true
     }
 
+    /// Begins a page that states that events were lost before `time`, whether or not a record follows.
+    pub(crate) fn state_loss(&mut self, time: u64, lost: Lost) {
+        self.close();
+        self.start(time, lost);
+    }
+
     /// Returns the pages.
     #[must_use]
     pub fn finish(mut self) -> Vec<u8> {

@@ -184,7 +184,10 @@ fn slices_add_up_as_in_a_plain_scan() {
                 let kind = kind_of(trace, &kinds, id);
                 let name = format!("{} {kind}", trace.text(label.name));
                 let mut lists = vec![(&mut by_name, name)];
-                if let Some(thread) = item.thread(trace) {
+                let is_of_cpu = matches!(trace.tracks[track.0 as usize].kind, TrackKind::Cpu(_));
+                if is_of_cpu {
+                    lists.push((&mut by_thread, format!("no known thread or process {kind}")));
+                } else if let Some(thread) = item.thread(trace) {
                     let (name, tid) = (trace.thread_name(thread), trace.thread(thread).tid);
                     lists.push((&mut by_thread, format!("{name} {tid} {kind}")));
                 }
@@ -215,12 +218,7 @@ fn slices_add_up_as_in_a_plain_scan() {
                 groups(trace, &area, What::Slices, GroupBy::Thread, &Job::default()).unwrap();
             let labels: std::collections::HashSet<String> =
                 threads.iter().map(|group| label_of(group, trace)).collect();
-            if labels.len() == threads.len()
-                && trace
-                    .tracks
-                    .iter()
-                    .all(|it| !matches!(it.kind, threadline::trace::TrackKind::Cpu(_)))
-            {
+            if labels.len() == threads.len() {
                 check(&threads, trace, by_thread);
             }
         }

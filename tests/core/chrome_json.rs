@@ -285,3 +285,58 @@ fn traces_in_pages_are_found() {
     assert_eq!(two.trace.sources[1].name, "two.html: trace 2");
     assert_eq!((two.trace.events.len(), two.trace.slices.len()), (2, 1));
 }
+
+/// A slice that ends before another one does not contain it, although it was open when the other one began.
+#[test]
+fn asynchronous_slices_that_cross_are_side_by_side() {
+    let mark = |phase: &str, name: &str, ts: u32| {
+        format!(r#"{{"ph":"{phase}","cat":"c","id":1,"name":"{name}","ts":{ts},"pid":1,"tid":1}}"#)
+    };
+    let marks = [
+        mark("b", "A", 0),
+        mark("b", "A", 5),
+        mark("b", "C", 6),
+        mark("b", "D", 7),
+        mark("e", "D", 8),
+        mark("e", "A", 10),
+        mark("e", "A", 15),
+        mark("e", "C", 40),
+    ];
+    let loaded = read("crossing.json", &format!("[{}]", marks.join(",")));
+    let slices = crate::tables::rows(&loaded, "slices");
+    let cells = slices
+        .iter()
+        .map(|row| ["ts", "depth", "parent_id"].map(|name| &*row[name]));
+    let expected = [
+        ["0", "0", ""],
+        ["5000", "1", "0"],
+        ["6000", "0", ""],
+        ["7000", "1", "2"],
+    ];
+    assert!(cells.eq(expected), "{slices:?}");
+}
+
+#[test]
+fn elements_of_lists_have_keys_of_their_own() {
+    let text = r#"[{"ph":"X","name":"x","pid":1,"tid":2,"ts":10,"dur":15,
+        "args":{"l":[10,20],"o":{"a":[{"b":1},{"b":2}]},"two":[[3],[4,5]],"one":6}}]"#;
+    let loaded = read("lists.json", text);
+    let fields = crate::tables::rows(&loaded, "args");
+    let found: Vec<_> = (fields.iter())
+        .map(|row| ["flat_key", "key"].map(|name| row[name].clone()))
+        .collect();
+    let expected = [
+        ["l", "l[0]"],
+        ["l", "l[1]"],
+        ["o.a.b", "o.a[0].b"],
+        ["o.a.b", "o.a[1].b"],
+        ["two", "two[0]"],
+        ["two", "two[1][0]"],
+        ["two", "two[1][1]"],
+        ["one", "one"],
+    ];
+    assert_eq!(
+        found,
+        expected.map(|keys| keys.map(serde_json::Value::from))
+    );
+}

@@ -395,3 +395,54 @@ fn a_directory_is_known_from_any_call_that_shows_it() {
         assert!(commands.contains(r#""directory": "/x/y""#), "{call}: {commands}");
     }
 }
+
+/// `-X verbose` prints the number of the directory with its name.
+#[test]
+fn a_directory_is_known_by_name_and_by_number() {
+    let folder = tempfile::tempdir().unwrap();
+    for (at, here) in ["AT_FDCWD", "-100", "-100 /* AT_FDCWD */"]
+        .iter()
+        .enumerate()
+    {
+        let open =
+            format!(r#"openat({here}</w>, "a", O_WRONLY|O_CREAT, 0644) = 3</w/a> <0.000010>"#);
+        let lines = [
+            (10, open.as_str()),
+            (10, "close(3</w/a>) = 0 <0.000005>"),
+            (10, r#"rename("a", "b") = 0 <0.000005>"#),
+            (10, "+++ exited with 0 +++"),
+        ];
+        let file = written(folder.path(), &format!("{at}.strace"), &lines);
+        let files = rows(&["table", "file_list", &file]);
+        let cells = |row: &Row| ["path", "writes", "renames"].map(|name| row[name].clone());
+        let found: Vec<_> = files.iter().map(cells).collect();
+        assert_eq!(found, [["/w/b", "1", "1"]], "{here}");
+    }
+}
+
+/// `--decode-pids=comm` escapes the bytes of a name as in any string.
+#[test]
+fn names_beside_pids_are_unescaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("names.strace");
+    let text = r#"100<a\303\266 \74b\76> 1.000000 write(2, "", 0) = 0 <0.000004>
+100<a\303\266 \74b\76> 1.100000 exit_group(0) = ?
+"#;
+    std::fs::write(&path, text).unwrap();
+    let threads = rows(&["table", "threads", &path.to_string_lossy()]);
+    assert_eq!(threads[0]["name"], "a\u{f6} <b>");
+}
+
+/// In MINIX, a deadly signal is printed in the place of the result.
+#[test]
+fn a_call_that_a_signal_ended_did_not_return() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("killed.minix");
+    let text = "Tracing sh (pid 314)\n  \
+        314| open(\"/tmp/log\", O_WRONLY|O_APPEND|O_CREAT, 0666) = ** SIGTERM ** <..>\n  \
+        314| Process terminated from signal SIGTERM\n";
+    std::fs::write(&path, text).unwrap();
+    let calls = rows(&["stats", "--of", "calls", &path.to_string_lossy()]);
+    let counts = ["calls", "unfinished", "returned"].map(|name| number(&calls[0], name));
+    assert_eq!(counts, [1, 1, 0]);
+}

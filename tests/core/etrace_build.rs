@@ -209,6 +209,22 @@ fn children_write_to_what_their_shell_has_open_as_output() {
         .collect();
     let inherited = "write (inherited)";
     assert_eq!(words, ["write", inherited, inherited, "read"]);
+    // The table of uses has the same ones.
+    let uses = crate::tables::rows(&loaded, "file_uses");
+    let uses = uses.iter().filter(|row| row["path"] == "/w/out");
+    let found: Vec<_> = uses
+        .map(|row| (row["use"].clone(), row["process"].clone()))
+        .collect();
+    let expected = [
+        ("write", "sh"),
+        (inherited, "cat"),
+        (inherited, "cat"),
+        ("read", "cc"),
+    ];
+    assert_eq!(
+        found,
+        expected.map(|(word, program)| (word.into(), program.into()))
+    );
 }
 
 #[test]

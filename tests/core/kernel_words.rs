@@ -242,3 +242,34 @@ fn flame_graphs_of_a_thread_contain_its_asynchronous_slices() {
         }
     }
 }
+
+/// With the option `fields`, the kernel prints each field as a number, and what it means in brackets.
+#[test]
+fn fields_as_numbers_mean_what_their_words_mean() {
+    let text = "# tracer: nop
+#
+            tree-5668    [001] .....  4447.851100: sys_enter_openat: __syscall_nr=0x101 (257) dfd=0xffffff9c (4294967196) filename=(0xffff88810c67701c) flags=0x0 (0) mode=0x0 (0)
+            tree-5668    [001] .....  4447.851168: sys_exit_openat: __syscall_nr=0x101 (257) ret=0xfffffffffffffffe (-2)
+            tree-5668    [001] .....  4447.851200: sched_process_exit: comm=tree pid=0x1624 (5668) prio=0x78 (120) group_dead=(1)
+";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fields.ftrace");
+    std::fs::write(&path, text).unwrap();
+    let file = path.to_string_lossy().into_owned();
+    let calls = rows(&["stats", "--of", "calls", &file]);
+    let counts = ["calls", "errors", "returned"].map(|name| number(&calls[0], name));
+    assert_eq!(counts, [1, 1, 1]);
+    assert_eq!(
+        rows(&[
+            "search",
+            "sys_exit_openat: ret == -2",
+            "--in",
+            "events",
+            &file
+        ])
+        .len(),
+        1
+    );
+    let processes = rows(&["table", "processes", &file]);
+    assert_eq!(processes[0]["end"], "4447851200000");
+}

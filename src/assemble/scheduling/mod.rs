@@ -195,7 +195,7 @@ pub(crate) fn schedule(
     if mismatches > 0 {
         let why = match breaks.filter() {
             Some(_) => "only the switches of some threads are recorded",
-            None => "switches before them were lost",
+            None => "switches before them are missing",
         };
         diagnostics.note_many("switch_mismatch", Severity::Info, None, mismatches, || {
             format!("context switches away from a thread that was not the running one: {why}")

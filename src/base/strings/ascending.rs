@@ -8,14 +8,15 @@
 //!
 //! The order is that of lengths, then of bytes: numbers at one place of otherwise equal strings ascend as the numbers do.
 //! What makes strings with one key similar does not matter: a list is correct if its strings ascend, and complete if all
-//! of its strings have its key. How often recordings have them: 6 of 38 files of Chrome JSON in the corpus number names.
+//! of its strings have its key. How often recordings have them: 1 of 66 files of Chrome JSON in `tests`, made for that;
+//! it is for games and services that number every frame or request.
 
 use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use super::StringId;
+use super::id::StringId;
 use crate::base::streaks::Streaks;
 
 /// How many new strings with one key must ascend before those that follow become a list.

@@ -3,7 +3,7 @@
 //! Open addressing and linear probing, in the order of the hashes: a larger table is filled from its start to its end,
 //! and hashes that are close to each other have a stretch of the table of their own.
 
-use super::StringId;
+use super::id::StringId;
 use crate::base::column::Column;
 use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};

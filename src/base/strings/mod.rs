@@ -2,6 +2,7 @@
 
 mod absorb;
 mod ascending;
+mod id;
 mod index;
 mod texts;
 
@@ -9,28 +10,10 @@ use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 use std::hash::Hasher;
 
-use super::streaks::Follows;
 use ascending::{Ascending, Place, Watch};
+pub use id::StringId;
 use index::{Index, Slot, first_slot};
 use texts::AllTexts;
-
-/// The number of a string in one [`Strings`] table; 0 is always the empty string.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-pub struct StringId(pub u32);
-
-impl StringId {
-    /// The empty string, in every table.
-    pub const EMPTY: StringId = StringId(0);
-}
-
-impl Follows for StringId {
-    #[inline]
-    fn after(self, steps: u32) -> StringId {
-        StringId(self.0.wrapping_add(steps))
-    }
-}
 
 /// A table of byte strings, which are distinct but for those that [`Strings::intern_first`] and [`Strings::absorb_all`]
 /// describe. Bytes need not be UTF-8: they are kept exactly, and shown through [`Strings::text`].

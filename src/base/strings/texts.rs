@@ -1,6 +1,6 @@
 //! Strings one after the other in a few buffers, with ids that follow each other.
 
-use super::StringId;
+use super::id::StringId;
 use crate::base::column::Column;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

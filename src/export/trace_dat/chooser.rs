@@ -7,10 +7,11 @@
 use rustc_hash::FxHashSet;
 
 use crate::export::Chosen;
+use crate::export::shared::losses::chosen_rows;
 use crate::formats::tracedat::TraceFile;
 use crate::formats::tracedat::buffers::CpuPages;
 use crate::trace::segments::{EventId, Segment};
-use crate::trace::{ThreadId, Trace};
+use crate::trace::{GapId, ThreadId, Trace};
 
 /// The fields of the scheduler's events that name a thread other than the one that wrote the record.
 const NAMING_FIELDS: &[&str] = &["next_pid", "pid", "child_pid"];
@@ -89,6 +90,23 @@ impl<'a> Chooser<'a> {
         let mut places: Vec<u64> = chosen.map(|index| segment.columns.place(index)).collect();
         places.sort_unstable();
         Places::Only(places)
+    }
+
+    /// Returns the places of the records before which chosen losses end, in ascending order: pages state losses, also
+    /// those of records that are not chosen.
+    pub(super) fn losses(&self, segment: &Segment) -> Vec<u64> {
+        let rows = chosen_rows(self.trace, self.chosen).filter(|found| {
+            let cpu = self.trace.gap_cpu(GapId(found.row));
+            cpu.is_some_and(|cpu| Some(cpu.0) == segment.cpu)
+        });
+        let places = rows.filter_map(|found| {
+            let after = segment.lower_bound(found.gap.span().end);
+            let is_here = after < segment.columns.len() as u32;
+            is_here.then(|| segment.columns.place(after))
+        });
+        let mut places: Vec<u64> = places.collect();
+        places.sort_unstable();
+        places
     }
 
     fn has(&self, segment: &Segment, index: u32, pages: CpuPages<'_>) -> bool {

@@ -14,7 +14,8 @@
 //! - **Metadata and options** are the input's: formats, symbols, thread names, clocks, time shifts. The kernel's
 //!   statistics are copied for the exported CPUs; they count the whole recording. Only the number of overwritten events is
 //!   that of the exported time range, as far as their times are known.
-//! - **Lost events** are stated by the page after them. A new page states them if its first record follows the loss.
+//! - **Lost events** are stated by the page after them. If its first record is not exported, a new page states them, with
+//!   the time of that record: so a loss in which the range ends is in the file as a whole.
 //! - Files of version 6 become version 7. The compression stays the input's.
 
 mod chooser;
@@ -95,8 +96,7 @@ enum Overwritten {
 /// The losses of each CPU, by the CPU's number.
 type LostInPart = FxHashMap<u32, Overwritten>;
 
-/// Returns the losses whose end is in the range of a selection: the page after them states them. `None` if the selection is
-/// the whole time of the trace.
+/// Returns the losses that overlap the range of a selection. `None` if the selection is the whole time of the trace.
 fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
     if chosen.has_all_times() {
         return None;
@@ -105,7 +105,7 @@ fn lost_in_part(trace: &Trace, chosen: &Chosen<'_>) -> Option<LostInPart> {
     for GapRow { row, gap } in chosen_rows(trace, chosen) {
         let cpu = trace.gap_cpu(GapId(row));
         let cpu = cpu.and_then(|cpu| trace.cpus.get(cpu.0 as usize));
-        let Some(cpu) = cpu.filter(|_| gap.span().end <= chosen.span.end) else {
+        let Some(cpu) = cpu else {
             continue;
         };
         let before = lost.entry(cpu.number).or_insert(Overwritten::Known(0));

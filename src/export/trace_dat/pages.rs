@@ -122,6 +122,10 @@ fn plan_part(
             ..CpuPlan::default()
         },
         pending: Pending::default(),
+        losses: match (&places, segment) {
+            (Places::Only(_), Some(segment)) => chooser.losses(segment),
+            _ => Vec::new(),
+        },
     };
     match places {
         Places::All => {
@@ -145,6 +149,8 @@ struct Planner<'a> {
     pages: CpuPages<'a>,
     plan: CpuPlan,
     pending: Pending,
+    /// The places of records before which chosen losses end.
+    losses: Vec<u64>,
 }
 
 /// Pages that are not yet pieces.
@@ -192,6 +198,11 @@ impl Planner<'_> {
         self.plan.copied_pages += u64::from(chunk.plain_size).div_ceil(self.page_size() as u64);
     }
 
+    /// Returns whether a page at these places states a chosen loss.
+    fn states_loss(&self, page: Range<u64>) -> bool {
+        !between(&self.losses, page).is_empty()
+    }
+
     /// Plans the pages in `range`; of their records, those at `places` are chosen.
     fn choose<E: ByteOrder>(
         &mut self,
@@ -204,7 +215,7 @@ impl Planner<'_> {
                 while place < range.end {
                     let end = range.end.min(place + self.page_size() as u64);
                     let inside = between(places, place..end);
-                    if !inside.is_empty() {
+                    if !inside.is_empty() || self.states_loss(place..end) {
                         self.choose_in_place::<E>(place, inside)?;
                     }
                     place = end;
@@ -214,8 +225,9 @@ impl Planner<'_> {
                 let chunks: Vec<Chunk> = chunks.to_vec();
                 for chunk in chunks {
                     let start = chunk.stream_offset;
-                    let inside = between(places, start..start + u64::from(chunk.plain_size));
-                    if !inside.is_empty() {
+                    let end = start + u64::from(chunk.plain_size);
+                    let inside = between(places, start..end);
+                    if !inside.is_empty() || self.states_loss(start..end) {
                         self.choose_in_chunk::<E>(chunk, inside)?;
                     }
                 }
@@ -261,8 +273,9 @@ impl Planner<'_> {
         }
         for (number, page) in plain.chunks(size).enumerate() {
             let start = chunk.stream_offset + (number * size) as u64;
-            let inside = between(chosen, start..start + page.len() as u64);
-            if inside.is_empty() {
+            let end = start + page.len() as u64;
+            let inside = between(chosen, start..end);
+            if inside.is_empty() && !self.states_loss(start..end) {
                 continue;
             }
             if self.has_all::<E>(page, inside.len()) && page.len() == size {
@@ -296,6 +309,7 @@ impl Planner<'_> {
             return;
         };
         let size = self.page_size();
+        let states_loss = self.states_loss(start..start + page.len() as u64);
         let writer =
             (self.pending.writer).get_or_insert_with(|| PageWriter::new(E::ENDIAN, layout, size));
         let mut lost = head.lost;
@@ -303,6 +317,9 @@ impl Planner<'_> {
         for record in Records::<E>::new(page, layout, &head) {
             if chosen.next_if_eq(&(start + record.at as u64)).is_none() {
                 // The loss was before a record that is not exported.
+                if states_loss && lost != Lost::No {
+                    writer.state_loss(record.time, lost);
+                }
                 lost = Lost::No;
                 continue;
             }

@@ -292,7 +292,11 @@ fn event_fields(detail: &mut EventDetail, name: &[u8], info: &[u8], facts: &Fact
         }
         _ if name.starts_with(b"sys_enter_") => return argument_fields(detail, info),
         _ if name.starts_with(b"sys_exit_") => {
-            detail.fields.push(returned_field(info));
+            // With the option `fields`: `__syscall_nr=0x101 (257) ret=0xfffffffffffffffe (-2)`.
+            let stated = info.starts_with(b"__syscall_nr=");
+            let bits = super::fields::field(info, b"ret").filter(|_| stated);
+            let bits = bits.and_then(|ret| ret.split(|byte| *byte == b' ').next());
+            detail.fields.push(returned_field(bits.unwrap_or(info)));
             return;
         }
         _ if (name.starts_with(b"funcgraph_") || name == b"fgraph_retaddr_entry")

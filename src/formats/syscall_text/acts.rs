@@ -149,7 +149,7 @@ pub(super) fn act(
     forks: Forks,
 ) {
     // Any call that takes a path may show the directory (`-y`).
-    let shows_directory = text.starts_with(b"AT_FDCWD<") || text.starts_with(b"-100<");
+    let shows_directory = is_directory_shown(text);
     let acts = acts(name);
     if !acts && !shows_directory {
         return;
@@ -308,12 +308,18 @@ fn change_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, do
     }
 }
 
+/// Returns whether a parameter is the current directory with its path (`-y`), by name or number, or both (`-X raw`,
+/// `-X verbose`).
+fn is_directory_shown(value: &[u8]) -> bool {
+    let names: [&[u8]; 3] = [b"AT_FDCWD<", b"-100<", b"-100 /* AT_FDCWD */<"];
+    names.iter().any(|name| value.starts_with(name))
+}
+
 /// Adds the current directory in `AT_FDCWD</proj/src>`, which `-y` prints.
 fn note_directory(emitter: &mut Emitter<'_>, event: u32, thread: ThreadKey, done: &Done<'_>) {
     for index in 0..done.params.len().min(4) {
         let value = done.value(index);
-        let is_here = value.starts_with(b"AT_FDCWD<") || value.starts_with(b"-100<");
-        if is_here
+        if is_directory_shown(value)
             && let Some(path) = angle_path(value).map(unescape_octal)
             && path.starts_with(b"/")
         {

@@ -123,7 +123,11 @@ pub(crate) fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
         call.result = rest
             .strip_prefix(b"=")
             .map(|result| result.trim_ascii())
-            .filter(|result| !result.is_empty());
+            .filter(|result| match dialect {
+                Dialect::Strace => !result.is_empty(),
+                // A signal that ended the call is printed in the place of its result.
+                Dialect::Minix => !matches!(strip_signals(result), b"" | b"<..>"),
+            });
     }
     call
 }

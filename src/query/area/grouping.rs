@@ -36,6 +36,9 @@ impl Source<'_> {
                             (Some(TrackKind::Async(process @ Some(_))), GroupBy::Process) => {
                                 process_group(process)
                             }
+                            // An interrupt is not what the interrupted thread did.
+                            (Some(TrackKind::Cpu(_)), GroupBy::Process) => process_group(None),
+                            (Some(TrackKind::Cpu(_)), _) => Some(trace.threads.len() as u32),
                             _ => thread_group(self.thread_of_slice(owner, at)),
                         }
                     }
@@ -181,11 +184,14 @@ impl Source<'_> {
                 state: state(group),
                 ..none
             },
-            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => Key {
-                thread: Some(ThreadId(group)),
-                is_any_of_name: self.shape.by == GroupBy::ThreadName,
-                ..none
-            },
+            (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => {
+                let is_thread = (group as usize) < self.trace.threads.len();
+                Key {
+                    thread: is_thread.then_some(ThreadId(group)),
+                    is_any_of_name: is_thread && self.shape.by == GroupBy::ThreadName,
+                    ..none
+                }
+            }
             (_, GroupBy::Process) => Key {
                 process: process(group),
                 ..none

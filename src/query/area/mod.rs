@@ -128,11 +128,11 @@ pub enum What {
 pub enum GroupBy {
     /// Slices: name and category. States: the state. Runs: the thread.
     Name,
-    /// The thread (of states: each of its states).
+    /// The thread (of states: each of its states). Slices of CPUs (interrupts, timers) are of no thread.
     Thread,
     /// Threads of one name together (of states: each of their states).
     ThreadName,
-    /// The process (of states: each of its states).
+    /// The process (of states: each of its states). Slices of CPUs are of no process.
     Process,
     /// The CPU (of states: only running ones; of runs: not those of the idle thread).
     Cpu,
@@ -178,7 +178,7 @@ impl Key {
         } else if let Some(state) = self.state {
             return state.word().to_owned();
         } else {
-            "no known process".to_owned()
+            "no known thread or process".to_owned()
         };
         match self.state {
             Some(state) => format!("{own} · {}", state.word()),

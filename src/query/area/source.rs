@@ -190,7 +190,7 @@ impl Shape {
             }
             (What::States, GroupBy::Process) => (trace.processes.len() as u32 + 1) * STATES,
             (_, GroupBy::Name | GroupBy::Thread | GroupBy::ThreadName) => {
-                trace.threads.len() as u32
+                trace.threads.len() as u32 + 1
             }
             (_, GroupBy::Process) => trace.processes.len() as u32 + 1,
             (_, GroupBy::Cpu) => trace.cpus.len() as u32,

@@ -217,7 +217,7 @@ impl<'a> Emitter<'a> {
                 thread: ThreadKey(pid(info, b"pid")?),
                 status: None,
                 signal: None,
-                is_last: field(info, b"group_dead").map(|value| value == b"true"),
+                is_last: field(info, b"group_dead").map(|value| matches!(value, b"true" | b"(1)")),
             },
             Recipe::Forget => Life::Forgotten {
                 thread: ThreadKey(pid(info, b"pid")?),

@@ -23,6 +23,7 @@ use super::line::{Body, attached, classify, continues_call, is_output};
 use super::owners::Owners;
 use super::prefix::split_prefix;
 use super::times::split_duration;
+use super::values::unescape_octal;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
 use crate::event::family::Family;
@@ -282,7 +283,7 @@ impl<'a> Emitter<'a> {
         let Some(event) = (self.out.events.len() as u32).checked_sub(1) else {
             return;
         };
-        let name = self.out.strings.intern(comm);
+        let name = self.out.strings.intern(&unescape_octal(comm));
         self.out.lives.push(LifeRow {
             event,
             life: Life::Name { thread, name },
