@@ -4,7 +4,8 @@
 //! that is open around it, else its own. An end closes the innermost open slice with its category and name, whichever
 //! thread recorded the end. If there is none, an end without a name closes the innermost open slice. The slices of a
 //! group share a track. Each slice takes the topmost row that is free, so a track has as many rows as slices overlap at
-//! once. A slice's parent is the innermost slice of its id that contains it whole.
+//! once. A slice's parent is the innermost slice that was open under
+//! its id when it began and contains it whole; it has none if the innermost one that was open is of another group.
 //!
 //! Marks are sorted by time. Then the marks of each id are matched, in parallel over ids; then the slices of each group
 //! are put into rows, in parallel over groups.
@@ -81,7 +82,7 @@ struct Fate {
     group: StringId,
     /// The number of a begin's end, or of an end's begin; none if it has no partner.
     partner: Maybe<u32>,
-    /// The number of the innermost begin of the same group that was open at a begin; none if there is none.
+    /// The number of the innermost begin that was open at a begin; none if there is none, or if it is of another group.
     parent: Maybe<u32>,
 }
 

@@ -18,11 +18,15 @@ pub(super) const ARGUMENTS: TableDef = TableDef {
     about: "Each field of the events that slices and instants are made of, with its values.",
     columns: &[
         ARG_SET,
-        ColumnDef::text("flat_key", "Field", "The field without indices of lists."),
+        ColumnDef::text(
+            "flat_key",
+            "Field",
+            "The field without indices of lists (`[2]` inside of a name).",
+        ),
         ColumnDef::text(
             "key",
             "Key",
-            "The field, with the index in a list or among neighbouring fields of one name.",
+            "The field, with the index in a list, or among several neighbouring fields of one name.",
         ),
         ColumnDef::text(
             "value_type",
@@ -233,7 +237,9 @@ fn without_indices(name: &str) -> String {
     let mut flat = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.split_once(']') {
-            Some((index, rest)) if index.parse::<u32>().is_ok() => flat.push_str(rest),
+            Some((index, rest)) if !flat.is_empty() && index.parse::<u32>().is_ok() => {
+                flat.push_str(rest);
+            }
             _ => {
                 flat.push('[');
                 flat.push_str(part);

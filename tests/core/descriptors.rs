@@ -404,11 +404,12 @@ fn a_directory_is_known_by_name_and_by_number() {
         .iter()
         .enumerate()
     {
-        let open =
-            format!(r#"openat({here}</w>, "a", O_WRONLY|O_CREAT, 0644) = 3</w/a> <0.000010>"#);
+        let open = format!(
+            r#"openat({here}</w, (x>, "a", O_WRONLY|O_CREAT, 0644) = 3</w, (x/a> <0.000010>"#
+        );
         let lines = [
             (10, open.as_str()),
-            (10, "close(3</w/a>) = 0 <0.000005>"),
+            (10, "close(3</w, (x/a>) = 0 <0.000005>"),
             (10, r#"rename("a", "b") = 0 <0.000005>"#),
             (10, "+++ exited with 0 +++"),
         ];
@@ -416,7 +417,7 @@ fn a_directory_is_known_by_name_and_by_number() {
         let files = rows(&["table", "file_list", &file]);
         let cells = |row: &Row| ["path", "writes", "renames"].map(|name| row[name].clone());
         let found: Vec<_> = files.iter().map(cells).collect();
-        assert_eq!(found, [["/w/b", "1", "1"]], "{here}");
+        assert_eq!(found, [["/w, (x/b", "1", "1"]], "{here}");
     }
 }
 

@@ -94,6 +94,28 @@ fn what_outlives_a_slice_takes_no_time_of_it() {
     assert_eq!(cell(&totals, "TickObject", "self"), 127_485_000);
 }
 
+/// The children of a slice may be in any row: own times are of whole slices, also where only a part is in the range.
+#[test]
+fn children_outside_of_a_range_take_their_time_in_whatever_row_they_are() {
+    let mark = |phase: &str, name: &str, ts: u32| {
+        format!(r#"{{"ph":"{phase}","cat":"c","id":1,"name":"{name}","ts":{ts},"pid":1,"tid":1}}"#)
+    };
+    let marks = [
+        mark("b", "X", 0),
+        mark("b", "Y", 1),
+        mark("b", "Z", 40),
+        mark("e", "Y", 50),
+        mark("e", "Z", 90),
+        mark("e", "X", 100),
+    ];
+    let text = format!("[{}]", marks.join(","));
+    let files = Files::new(&[("crossing.json", &text)]);
+    for more in [&[][..], &["--until", "@30000"]] {
+        let totals = files.table_of(&[&["stats", "crossing.json"], more].concat());
+        assert_eq!(cell(&totals, "X", "self"), 11_000, "{more:?}");
+    }
+}
+
 #[test]
 fn a_program_and_a_call_of_one_name_are_two() {
     let text = "10 1700000000.000000 execve(\"/bin/mkdir\", [\"mkdir\", \"a\"], 0x7f /* 1 vars */) = 0 <0.000100>

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::corpus::corpus;
-use crate::program::{rows, run, stdout};
+use crate::program::{Row, number, rows, run, stdout};
 use std::collections::BTreeMap;
 use threadline::base::{Big, ByteOrder, Endian, Little};
 use threadline::formats::tracedat::page::{Records, read_head};
@@ -142,6 +142,47 @@ fn a_range_states_the_losses_in_it() {
             assert_eq!(lost(&out, &[]), expected, "{} {range:?}", path.display());
             compared += 1;
         }
+    }
+    assert!(compared > 3, "{compared}");
+}
+
+/// What a CPU did after its last event is known only up to the loss that follows.
+#[test]
+fn a_loss_in_which_the_range_ends_is_stated_whole() {
+    let mut compared = 0;
+    for path in recordings() {
+        let of_file = rows(&["table", "gaps", text(&path)]);
+        let is_known = |gap: &&Row| gap["ts"] != "\\N" && gap["dur"] != "\\N";
+        let Some(gap) = of_file
+            .iter()
+            .filter(is_known)
+            .find(|gap| number(gap, "dur") > 1)
+        else {
+            continue;
+        };
+        let inside = number(gap, "ts") + number(gap, "dur") / 2;
+        let until = format!("@{inside}");
+        let (_folder, out) = exported(&path, &["--until", &until]);
+        let cells = |gap: &Row| ["ts", "dur", "lost", "cpu"].map(|name| gap[name].clone());
+        let gaps_of = |path: &Path, more: &[&str]| {
+            let gaps = rows(&[&["table", "gaps", text(path)], more].concat());
+            let mut gaps: Vec<_> = gaps.iter().map(cells).collect();
+            gaps.sort();
+            gaps
+        };
+        let stated = gaps_of(&out, &[]);
+        assert!(
+            stated.contains(&cells(gap)),
+            "{} {stated:?}",
+            path.display()
+        );
+        assert_eq!(
+            stated,
+            gaps_of(&path, &["--until", &until]),
+            "{}",
+            path.display()
+        );
+        compared += 1;
     }
     assert!(compared > 3, "{compared}");
 }

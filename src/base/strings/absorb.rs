@@ -74,7 +74,8 @@ struct Shard {
 
 impl Strings {
     /// Adds all strings of other tables, table after table. The returned lists map ids of each table (their index) to
-    /// ids of this one; equal strings have equal ids.
+    /// ids of this one; equal strings have equal ids. The strings of this table keep their ids, because none of them are
+    /// equal (only [`Strings::intern`] added them).
     pub(crate) fn absorb_all(&mut self, others: Vec<Strings>) -> Vec<Streaks<StringId>> {
         let own = self.len();
         let count = others.iter().fold(own, |sum, table| sum + table.len());

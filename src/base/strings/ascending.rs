@@ -58,7 +58,7 @@ pub(super) struct Member {
 pub(super) enum Place {
     /// It is in a list.
     Known(StringId),
-    /// It is new, and now the last one of a list.
+    /// It is now the last one of a list. (It is new, or was added before the list was begun.)
     Next,
     /// No list can say.
     Elsewhere,

@@ -161,9 +161,10 @@ impl Strings {
         }
     }
 
-    /// Returns the id of `bytes`; adds them if they are not in the table. After the first `most` strings, it remembers
-    /// only strings that ascend, and the last of the others: if others are added again, they get another id. So a
-    /// million names that occur once fill no hash table. [`Strings::absorb_all`] finds equal strings.
+    /// Returns an id of `bytes`; adds them if they are not found. After the first `most` strings, only strings that ascend
+    /// and the last of the others are found, and a string that was added before a list of ascending strings was begun may be
+    /// added to the list once more: then it has two ids. So a million names that occur once fill no hash table.
+    /// [`Strings::absorb_all`] finds equal strings.
     pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
         let count = self.len();
         let next = StringId(count as u32);

@@ -13,7 +13,7 @@ pub(super) struct Texts {
     buffer: Column<u8>,
     /// Where each string ends in the buffer.
     ends: Column<u32>,
-    /// The hash of each string that is in no ascending list, until the list becomes part of another table.
+    /// The hash of each string that was never in an ascending list, until the list becomes part of another table.
     #[serde(skip)]
     hashes: Vec<u32>,
 }

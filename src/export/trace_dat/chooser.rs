@@ -4,14 +4,15 @@
 //! `sched_switch` to a chosen thread, its wakeups, its birth. Without these records, the thread's runs would have no
 //! start.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::base::Timestamp;
 use crate::export::Chosen;
-use crate::export::shared::losses::chosen_rows;
+use crate::export::shared::losses::{GapRow, chosen_rows};
 use crate::formats::tracedat::TraceFile;
 use crate::formats::tracedat::buffers::CpuPages;
 use crate::trace::segments::{EventId, Segment};
-use crate::trace::{GapId, ThreadId, Trace};
+use crate::trace::{CpuId, GapId, ThreadId, Trace};
 
 /// The fields of the scheduler's events that name a thread other than the one that wrote the record.
 const NAMING_FIELDS: &[&str] = &["next_pid", "pid", "child_pid"];
@@ -25,6 +26,8 @@ pub(super) struct Chooser<'a> {
     tids: Option<FxHashSet<u64>>,
     /// By kind: offset of the field that names another thread.
     naming: Vec<Option<usize>>,
+    /// The ends of the chosen losses of each CPU, in ascending order.
+    losses: FxHashMap<CpuId, Vec<Timestamp>>,
 }
 
 /// The chosen records of a part.
@@ -49,7 +52,15 @@ impl<'a> Chooser<'a> {
             });
             field.map(|field| field.offset as usize)
         });
+        let mut losses: FxHashMap<CpuId, Vec<Timestamp>> = FxHashMap::default();
+        for GapRow { row, gap } in chosen_rows(trace, chosen) {
+            if let Some(cpu) = trace.gap_cpu(GapId(row)) {
+                losses.entry(cpu).or_default().push(gap.span().end);
+            }
+        }
+        losses.values_mut().for_each(|ends| ends.sort_unstable());
         Chooser {
+            losses,
             trace,
             chosen,
             file,
@@ -95,14 +106,15 @@ impl<'a> Chooser<'a> {
     /// Returns the places of the records before which chosen losses end, in ascending order: pages state losses, also
     /// those of records that are not chosen.
     pub(super) fn losses(&self, segment: &Segment) -> Vec<u64> {
-        let rows = chosen_rows(self.trace, self.chosen).filter(|found| {
-            let cpu = self.trace.gap_cpu(GapId(found.row));
-            cpu.is_some_and(|cpu| Some(cpu.0) == segment.cpu)
-        });
-        let places = rows.filter_map(|found| {
-            let after = segment.lower_bound(found.gap.span().end);
-            let is_here = after < segment.columns.len() as u32;
-            is_here.then(|| segment.columns.place(after))
+        let ends = segment.cpu.and_then(|cpu| self.losses.get(&CpuId(cpu)));
+        let ends = ends.map_or(&[][..], Vec::as_slice);
+        let first = ends.partition_point(|end| *end < segment.first_time());
+        let here = ends.iter().skip(first);
+        let here = here.take_while(|end| **end <= segment.last_time());
+        let places = here.filter_map(|&end| {
+            let after = segment.lower_bound(end);
+            let is_there = after < segment.columns.len() as u32 && segment.time(after) == end;
+            is_there.then(|| segment.columns.place(after))
         });
         let mut places: Vec<u64> = places.collect();
         places.sort_unstable();

@@ -83,7 +83,7 @@ pub(crate) fn split_call(text: &[u8], dialect: Dialect) -> CallText<'_> {
                 }
             }
             // The path in `3</path>` may contain brackets and commas.
-            b'<' if dialect == Dialect::Strace && follows_word(text, at) => {
+            b'<' if dialect == Dialect::Strace && follows_descriptor(text, at) => {
                 at = angle_end(text, at);
                 continue;
             }
@@ -147,10 +147,11 @@ fn slice(text: &[u8], start: usize, end: usize) -> &[u8] {
     text.get(start..end).unwrap_or(&[])
 }
 
-fn follows_word(text: &[u8], at: usize) -> bool {
-    at.checked_sub(1)
-        .and_then(|before| text.get(before))
-        .is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+/// Returns whether a `<` follows a number, a name or its comment: `3<`, `AT_FDCWD<`, `-100 /* AT_FDCWD */<`.
+fn follows_descriptor(text: &[u8], at: usize) -> bool {
+    let before = text.get(..at).unwrap_or(&[]);
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    before.last().is_some_and(is_word) || before.ends_with(b"*/")
 }
 
 /// Returns the index after the closing quote of the string that starts at `at`; the text's end if there is none.
@@ -372,7 +373,7 @@ pub(crate) fn outcome(result: &[u8], dialect: Dialect) -> Outcome<'_> {
     };
     let result = result.strip_prefix(b"<ipc> ").unwrap_or(result);
     let value_length = match (dialect, memchr::memchr(b'<', result)) {
-        (Dialect::Strace, Some(angle)) if follows_word(result, angle) => {
+        (Dialect::Strace, Some(angle)) if follows_descriptor(result, angle) => {
             let end = angle_end(result, angle);
             end.max(memchr::memchr(b' ', result).unwrap_or(end).min(end))
         }

@@ -39,6 +39,8 @@ pub(super) struct Shape {
     pub kinds: SliceKinds,
     pub wanted: WantedKinds,
     shared: Option<SharedTracks>,
+    /// (parent, child) of slices that are not in the row below their parents', sorted.
+    far: Vec<(u32, u32)>,
     seen: Seen,
 }
 
@@ -219,9 +221,36 @@ impl Shape {
             },
             kinds,
             wanted,
+            far: match what {
+                What::Slices => far_children(trace),
+                What::Runs | What::States => Vec::new(),
+            },
             seen: Seen::new(trace),
         }
     }
+}
+
+/// Returns (parent, child) of all slices that are not in the row below their parents', sorted: those of slices that cross
+/// others.
+fn far_children(trace: &Trace) -> Vec<(u32, u32)> {
+    let slices = &trace.slices;
+    if slices.beside.is_empty() {
+        return Vec::new();
+    }
+    let mut far = Vec::new();
+    let above = std::iter::once(0..0).chain(slices.rows.iter().map(|row| row.slices.clone()));
+    for (row, above) in slices.rows.iter().zip(above) {
+        for child in row.slices.clone() {
+            let parent = slices.parent(child as usize);
+            far.extend(
+                parent
+                    .filter(|id| !above.contains(&id.0))
+                    .map(|id| (id.0, child)),
+            );
+        }
+    }
+    far.sort_unstable();
+    far
 }
 
 impl Source<'_> {
@@ -423,7 +452,9 @@ impl Source<'_> {
             }
         }
         for row in &self.shape.rows {
-            let Some(below) = &row.below else { continue };
+            if row.below.is_none() && self.shape.far.is_empty() {
+                continue;
+            }
             let inside = self.overlapping(row, span);
             if inside.is_empty() {
                 continue;
@@ -436,21 +467,34 @@ impl Source<'_> {
                 if is_inside || self.is_unfinished(parent) {
                     continue;
                 }
-                let slice = crate::trace::slices::SliceRow {
+                let of_row = |slices: Range<u32>| crate::trace::slices::SliceRow {
                     track: crate::trace::TrackId(row.owner),
                     row: 0,
-                    slices: below.clone(),
+                    slices,
                 };
                 let whole = TimeSpan::new(
                     crate::base::Timestamp(self.start(parent)),
                     crate::base::Timestamp(self.end(parent)),
                 );
-                let children = self.trace.slices.overlapping(&slice, whole);
-                let counted = self.trace.slices.overlapping(&slice, span);
-                for child in children {
-                    if !counted.contains(&child) && self.parent(child) == Some(parent) {
-                        let taken = self.taken(child, self.measure(child).certain());
-                        found(row.owner, parent, taken);
+                let mut add = |child: u32| {
+                    let taken = self.taken(child, self.measure(child).certain());
+                    found(row.owner, parent, taken);
+                };
+                if let Some(below) = &row.below {
+                    let below = of_row(below.clone());
+                    let children = self.trace.slices.overlapping(&below, whole);
+                    let counted = self.trace.slices.overlapping(&below, span);
+                    let is_child = |child: &u32| self.parent(*child) == Some(parent);
+                    let children = children.filter(|child| !counted.contains(child));
+                    children.filter(is_child).for_each(&mut add);
+                }
+                let far = &self.shape.far;
+                let first = far.partition_point(|(of, _)| *of < parent);
+                let far = far.iter().skip(first).take_while(|(of, _)| *of == parent);
+                for &(_, child) in far {
+                    let own = of_row(child..child + 1);
+                    if self.trace.slices.overlapping(&own, span).is_empty() {
+                        add(child);
                     }
                 }
             }
