@@ -363,7 +363,7 @@ impl FileList {
             });
         own.chain(heirs.map(|heir| (heir.row, heir.from)))
             .filter_map(|(row, at)| {
-                let file = (*self.history.of_row.get(row as usize)?)?;
+                let file = self.history.file_of(row)?;
                 let has_content = self.history.files.get(file.0 as usize)?.has_content;
                 let at = match kinship {
                     Kinship::WentInto => at,

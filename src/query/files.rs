@@ -152,7 +152,7 @@ impl FileList {
             ..FileList::default()
         };
         for (index, heir) in (0..).zip(&list.history.heirs) {
-            if let Some(&Some(file)) = list.history.of_row.get(heir.row as usize) {
+            if let Some(file) = list.history.file_of(heir.row) {
                 list.heirs.entry(file).or_default().push(index);
                 let own = list.heirs_by_process.entry(heir.process).or_default();
                 own.push(index);
@@ -406,7 +406,7 @@ pub fn listed(trace: &Trace, list: &FileList, view: &FileView) -> Vec<ListedFile
         let heirs = list.heirs_by_process.get(&process).into_iter().flatten();
         let heirs = heirs.filter_map(|&heir| list.history.heirs.get(heir as usize));
         let used: FxHashSet<FileId> = (rows.iter().copied().chain(heirs.map(|heir| heir.row)))
-            .filter_map(|row| list.history.of_row.get(row as usize).copied().flatten())
+            .filter_map(|row| list.history.file_of(row))
             .collect();
         found.retain(|file| used.contains(file));
     }

@@ -129,8 +129,8 @@ fn file_uses(scope: &Scope<'_>) -> Box<dyn RowSource> {
     });
     let heirs = (0_u32..).zip(&history.heirs).filter_map(|(index, heir)| {
         let is_chosen = chosen.span.contains(heir.from) && chosen.has_process(heir.process);
-        let file = history.of_row.get(heir.row as usize).copied().flatten();
-        let (file, entry) = (file.filter(|_| is_chosen)?, Entry::Heir(index));
+        let file = history.file_of(heir.row).filter(|_| is_chosen)?;
+        let entry = Entry::Heir(index);
         Some((heir.from, UseOf { entry, file }))
     });
     let mut uses: Vec<(Timestamp, UseOf)> = rows.chain(heirs).collect();

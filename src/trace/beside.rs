@@ -18,9 +18,14 @@ use super::slices::{SliceId, SliceRow, Slices};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::SliceKind;
 
-/// Those slices, sorted.
+/// Those slices, and the children that are not in the row below their parents'.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Beside(Vec<Partly>);
+pub(crate) struct Beside {
+    /// Sorted by slice.
+    partly: Vec<Partly>,
+    /// (parent, child), sorted.
+    far: Vec<(u32, u32)>,
+}
 
 /// A slice, and the span in which it alone covers the slice around it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -32,7 +37,7 @@ struct Partly {
 impl Beside {
     /// Finds them.
     pub(crate) fn of(slices: &Slices) -> Beside {
-        let mut found = Vec::new();
+        let mut found = Beside::default();
         let mut rows = slices.rows.as_slice();
         while let Some(first) = rows.first() {
             let count = rows.partition_point(|row| row.track <= first.track);
@@ -40,33 +45,49 @@ impl Beside {
             in_track(slices, track, &mut found);
             rows = rest;
         }
-        found.sort_unstable_by_key(|it| it.slice);
-        Beside(found)
+        found.partly.sort_unstable_by_key(|it| it.slice);
+        found.far.sort_unstable();
+        found
     }
 
     /// Returns the span in which a slice alone covers the slice around it, if that is not its whole time.
     #[inline]
     pub(super) fn alone(&self, slice: usize) -> Option<TimeSpan> {
-        if self.0.is_empty() {
+        if self.partly.is_empty() {
             return None;
         }
-        let at = self.0.binary_search_by_key(&(slice as u32), |it| it.slice);
-        at.ok().and_then(|at| self.0.get(at)).map(|it| it.alone)
+        let found = (self.partly).binary_search_by_key(&(slice as u32), |it| it.slice);
+        let found = found.ok().and_then(|at| self.partly.get(at));
+        found.map(|it| it.alone)
     }
 
     /// Returns whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.partly.is_empty()
+    }
+
+    /// Returns the children of a slice that are not in the row below it.
+    pub(crate) fn far_children(&self, parent: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.far.partition_point(|(of, _)| *of < parent);
+        let far = self.far.iter().skip(first);
+        let far = far.take_while(move |(of, _)| *of == parent);
+        far.map(|(_, child)| *child)
+    }
+
+    /// Returns whether each child is in the row below its parent.
+    pub(crate) fn has_no_far_children(&self) -> bool {
+        self.far.is_empty()
     }
 
     /// Allocated heap memory in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        (self.0.capacity() * size_of::<Partly>()) as u64
+        let partly = self.partly.capacity() * size_of::<Partly>();
+        (partly + self.far.capacity() * size_of::<(u32, u32)>()) as u64
     }
 }
 
 /// Finds those of a track's rows.
-fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Vec<Partly>) {
+fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Beside) {
     // Slices of one row do not overlap, and mostly all slices inside a slice are in the row below, and end with it. So only
     // slices that have others in several rows, or that others outlive, are of interest.
     let mut wide = FxHashSet::default();
@@ -74,9 +95,12 @@ fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Vec<Partly>) {
     let above = std::iter::once(0..0).chain(rows.iter().map(|row| row.slices.clone()));
     for (row, above) in rows.iter().zip(above) {
         for slice in row.slices.clone() {
-            if let Some(parent) = slices.parent(slice as usize)
-                && (!above.contains(&parent.0) || end(slice) > end(parent.0))
-            {
+            let Some(parent) = slices.parent(slice as usize) else {
+                continue;
+            };
+            let is_far = !above.contains(&parent.0);
+            found.far.extend(is_far.then_some((parent.0, slice)));
+            if is_far || end(slice) > end(parent.0) {
                 wide.insert(parent.0);
             }
         }
@@ -109,7 +133,7 @@ fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Vec<Partly>) {
                 end: Timestamp(end(slice).min(end(parent))),
             };
             if alone != whole {
-                found.push(Partly { slice, alone });
+                found.partly.push(Partly { slice, alone });
             }
             covered = covered.max(end(slice));
         }

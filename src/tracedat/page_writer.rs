@@ -55,8 +55,7 @@ impl PageWriter {
         });
         // A time that decreases, or a loss, starts a new page: only the head of a page can state either.
         let delta = if !fits || lost != Lost::No || time < self.last_time {
-            self.close();
-            self.start(time, lost);
+            self.state_loss(time, lost);
             0
         } else if is_far {
             self.word(bits::TIME_EXTEND, delta);
@@ -70,7 +69,7 @@ impl PageWriter {
         true
     }
 
-    /// Begins a page that states that events were lost before `time`, whether or not a record follows.
+    /// Begins a page that states whether events were lost before `time`, whether or not a record follows.
     pub(crate) fn state_loss(&mut self, time: u64, lost: Lost) {
         self.close();
         self.start(time, lost);

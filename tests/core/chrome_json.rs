@@ -30,6 +30,17 @@ fn exported(loaded: &LoadedTrace) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+/// Returns a trace with begins and ends of asynchronous slices under one id, from words such as `bA5`: the phase, a name
+/// of one letter, the time in us.
+pub fn asyncs_of_one_id(marks: &str) -> String {
+    let mark = |word: &str| {
+        let (phase, name, ts) = (&word[..1], &word[1..2], &word[2..]);
+        format!(r#"{{"ph":"{phase}","cat":"c","id":1,"name":"{name}","ts":{ts},"pid":1,"tid":1}}"#)
+    };
+    let marks: Vec<String> = marks.split(' ').map(mark).collect();
+    format!("[{}]", marks.join(","))
+}
+
 /// The notes of the rows, each with those inside of it.
 fn notes(nodes: &[Node]) -> Vec<(String, Vec<String>)> {
     let note = |node: &Node| node.note.to_string();
@@ -289,20 +300,8 @@ fn traces_in_pages_are_found() {
 /// A slice that ends before another one does not contain it, although it was open when the other one began.
 #[test]
 fn asynchronous_slices_that_cross_are_side_by_side() {
-    let mark = |phase: &str, name: &str, ts: u32| {
-        format!(r#"{{"ph":"{phase}","cat":"c","id":1,"name":"{name}","ts":{ts},"pid":1,"tid":1}}"#)
-    };
-    let marks = [
-        mark("b", "A", 0),
-        mark("b", "A", 5),
-        mark("b", "C", 6),
-        mark("b", "D", 7),
-        mark("e", "D", 8),
-        mark("e", "A", 10),
-        mark("e", "A", 15),
-        mark("e", "C", 40),
-    ];
-    let loaded = read("crossing.json", &format!("[{}]", marks.join(",")));
+    let marks = "bA0 bA5 bC6 bD7 eD8 eA10 eA15 eC40";
+    let loaded = read("crossing.json", &asyncs_of_one_id(marks));
     let slices = crate::tables::rows(&loaded, "slices");
     let cells = slices
         .iter()

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::chrome_json::asyncs_of_one_id;
 use crate::files::Files;
 
 /// The cell of the row with this name.
@@ -97,18 +98,7 @@ fn what_outlives_a_slice_takes_no_time_of_it() {
 /// The children of a slice may be in any row: own times are of whole slices, also where only a part is in the range.
 #[test]
 fn children_outside_of_a_range_take_their_time_in_whatever_row_they_are() {
-    let mark = |phase: &str, name: &str, ts: u32| {
-        format!(r#"{{"ph":"{phase}","cat":"c","id":1,"name":"{name}","ts":{ts},"pid":1,"tid":1}}"#)
-    };
-    let marks = [
-        mark("b", "X", 0),
-        mark("b", "Y", 1),
-        mark("b", "Z", 40),
-        mark("e", "Y", 50),
-        mark("e", "Z", 90),
-        mark("e", "X", 100),
-    ];
-    let text = format!("[{}]", marks.join(","));
+    let text = asyncs_of_one_id("bX0 bY1 bZ40 eY50 eZ90 eX100");
     let files = Files::new(&[("crossing.json", &text)]);
     for more in [&[][..], &["--until", "@30000"]] {
         let totals = files.table_of(&[&["stats", "crossing.json"], more].concat());

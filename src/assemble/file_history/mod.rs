@@ -138,6 +138,12 @@ struct Walk<'a> {
 }
 
 impl FileHistory {
+    /// Returns the file of a row of `trace.files`.
+    #[must_use]
+    pub(crate) fn file_of(&self, row: u32) -> Option<FileId> {
+        self.of_row.get(row as usize).copied().flatten()
+    }
+
     /// Returns the history of all files in `trace`.
     #[must_use]
     pub fn new(trace: &Trace) -> FileHistory {
@@ -257,8 +263,7 @@ impl Walk<'_> {
             }
             (Done::Own(_), None) => {}
             (Done::Inherited(heir), _) => {
-                let file = self.out.of_row.get(heir.row as usize).copied();
-                if let Some(file) = file.flatten() {
+                if let Some(file) = self.out.file_of(heir.row) {
                     self.out.heirs.push(heir);
                     self.add_writer(
                         file,
@@ -401,8 +406,7 @@ impl Walk<'_> {
             from: row.time,
             until: None,
         };
-        let file = self.out.of_row.get(opened as usize).copied();
-        if let Some(file) = file.flatten()
+        if let Some(file) = self.out.file_of(opened)
             && self.readers.insert((opened, id.0))
             && let Some(&open) = self.trace.rows.get(opened as usize)
         {

@@ -39,8 +39,6 @@ pub(super) struct Shape {
     pub kinds: SliceKinds,
     pub wanted: WantedKinds,
     shared: Option<SharedTracks>,
-    /// (parent, child) of slices that are not in the row below their parents', sorted.
-    far: Vec<(u32, u32)>,
     seen: Seen,
 }
 
@@ -221,36 +219,9 @@ impl Shape {
             },
             kinds,
             wanted,
-            far: match what {
-                What::Slices => far_children(trace),
-                What::Runs | What::States => Vec::new(),
-            },
             seen: Seen::new(trace),
         }
     }
-}
-
-/// Returns (parent, child) of all slices that are not in the row below their parents', sorted: those of slices that cross
-/// others.
-fn far_children(trace: &Trace) -> Vec<(u32, u32)> {
-    let slices = &trace.slices;
-    if slices.beside.is_empty() {
-        return Vec::new();
-    }
-    let mut far = Vec::new();
-    let above = std::iter::once(0..0).chain(slices.rows.iter().map(|row| row.slices.clone()));
-    for (row, above) in slices.rows.iter().zip(above) {
-        for child in row.slices.clone() {
-            let parent = slices.parent(child as usize);
-            far.extend(
-                parent
-                    .filter(|id| !above.contains(&id.0))
-                    .map(|id| (id.0, child)),
-            );
-        }
-    }
-    far.sort_unstable();
-    far
 }
 
 impl Source<'_> {
@@ -452,7 +423,7 @@ impl Source<'_> {
             }
         }
         for row in &self.shape.rows {
-            if row.below.is_none() && self.shape.far.is_empty() {
+            if row.below.is_none() && self.trace.slices.beside.has_no_far_children() {
                 continue;
             }
             let inside = self.overlapping(row, span);
@@ -488,10 +459,7 @@ impl Source<'_> {
                     let children = children.filter(|child| !counted.contains(child));
                     children.filter(is_child).for_each(&mut add);
                 }
-                let far = &self.shape.far;
-                let first = far.partition_point(|(of, _)| *of < parent);
-                let far = far.iter().skip(first).take_while(|(of, _)| *of == parent);
-                for &(_, child) in far {
+                for child in self.trace.slices.beside.far_children(parent) {
                     let own = of_row(child..child + 1);
                     if self.trace.slices.overlapping(&own, span).is_empty() {
                         add(child);
