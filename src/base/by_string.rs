@@ -34,12 +34,17 @@ impl<K: Copy + Eq + Hash, V: Copy> ByString<K, V> {
     }
 
     /// Sets the value of a string and a second key.
+    #[inline]
     pub(crate) fn set(&mut self, string: StringId, key: K, value: V) {
-        let index = string.0 as usize;
-        if self.first.len() == index {
-            return self.first.push(Some((key, value)));
+        match self.first.len() == string.0 as usize {
+            true => self.first.push(Some((key, value))),
+            false => self.set_inside(string, key, value),
         }
-        if self.first.len() < index {
+    }
+
+    fn set_inside(&mut self, string: StringId, key: K, value: V) {
+        let index = string.0 as usize;
+        if self.first.len() <= index {
             self.first.resize(index + 1, None);
         }
         match &mut self.first[index] {

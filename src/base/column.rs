@@ -206,7 +206,15 @@ pub(crate) fn store<T: Serialize>(
     rest
 }
 
-/// Returns the value of which [`store`] returned `rest`; `file` has the bytes that it wrote.
+/// Serializes a value while a model file is written on this thread by [`store`]: its columns go there, too.
+///
+/// # Errors
+/// As [`store`].
+pub(crate) fn store_inside<T: Serialize>(value: &T) -> Result<Vec<u8>, postcard::Error> {
+    postcard::to_extend(value, Vec::new())
+}
+
+/// Returns the value of which [`store`] or [`store_inside`] returned `rest`; `file` has the bytes that were written.
 ///
 /// # Errors
 /// If the bytes are not those of such a value.

@@ -194,7 +194,7 @@ impl ForkSort {
 }
 
 /// The life of a process or thread that the file describes without events: only FXT files of our own exporter do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedLife {
     /// Start time, if the trace contains the start.
     pub start: Option<Timestamp>,
@@ -213,7 +213,7 @@ pub struct RecordedLife {
 }
 
 /// A program that a process ran, from an exec to the next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedImage {
     /// Time of the exec.
     pub start: Timestamp,

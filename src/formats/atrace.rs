@@ -18,7 +18,7 @@ use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, KindId, Label, LaneColumns, Life, LifeRow, Mark, MarkOp, Role,
     Sample, Series, SeriesScope, SliceKind, ThreadKey,
 };
-use crate::formats::text_kinds::Kinds;
+use crate::formats::kind_table::Kinds;
 
 /// Maximum length of a name; longer names are cut.
 const MOST_NAME: usize = 256;

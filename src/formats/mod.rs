@@ -20,12 +20,12 @@ pub(crate) mod kind_table;
 pub mod ninja_log;
 pub mod open_calls;
 mod opening;
+pub(crate) mod part_names;
 pub(crate) mod record_report;
 pub mod report;
 pub mod stream;
 pub mod syscall_text;
 pub(crate) mod text_end;
-pub(crate) mod text_kinds;
 pub mod tracedat;
 
 pub use events::{EventRef, Events};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::FORMATS;
 use super::format::{Format, Input, Sniff};
-use super::stream::{AnyStream, Gathered, Recording, Shown};
+use super::stream::{AnyStream, Gathered, KeptFacts, Recording, Shown};
 use crate::base::{Job, ReadError};
 use crate::event::{Coarse, Directory, Part, TraceInfo};
 use crate::trace::Trace;
@@ -113,5 +113,13 @@ impl AnyStream for Carried {
 
     fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
         self.stream.prepare(trace, job)
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        self.stream.facts()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        self.stream.take_facts(facts, trace)
     }
 }

@@ -14,11 +14,14 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 
 use super::events::Events;
 use super::format::{Inside, Instead};
 use super::report::Report;
+use crate::base::column::{self, Column};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, budget};
 use crate::event::{Coarse, Directory, Lane, LaneColumns, Part, PartColumns, TraceInfo};
 use crate::trace::Trace;
@@ -178,6 +181,30 @@ pub(crate) trait Stream: Send + Sync {
     fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
         read_in_steps(self, 1, job, &mut |_| {}).map(drop)
     }
+
+    /// See [`AnyStream::facts`].
+    fn facts(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// See [`AnyStream::take_facts`].
+    fn take_facts(&self, _facts: &KeptFacts, _trace: &Trace) -> Option<()> {
+        None
+    }
+}
+
+/// What [`AnyStream::facts`] returned, and the model file that has its columns.
+#[derive(Clone, Debug)]
+pub struct KeptFacts {
+    pub(crate) bytes: Column<u8>,
+    pub(crate) file: Bytes,
+}
+
+impl KeptFacts {
+    /// Returns the facts; `None` if they are not of this type.
+    pub(crate) fn restored<T: DeserializeOwned>(&self) -> Option<T> {
+        column::restore(&self.bytes, self.file.clone()).ok()
+    }
 }
 
 /// A file whose parts do not depend on the parts before them: a [`Stream`] without summaries and state.
@@ -219,6 +246,16 @@ pub(crate) trait IndependentParts: Send + Sync {
         Self: Sized,
     {
         read_in_steps(self, 1, job, &mut |_| {}).map(drop)
+    }
+
+    /// See [`AnyStream::facts`].
+    fn facts(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// See [`AnyStream::take_facts`].
+    fn take_facts(&self, _facts: &KeptFacts, _trace: &Trace) -> Option<()> {
+        None
     }
 }
 
@@ -270,6 +307,14 @@ impl<P: IndependentParts> Stream for P {
 
     fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
         IndependentParts::prepare(self, trace, job)
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        IndependentParts::facts(self)
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        IndependentParts::take_facts(self, facts, trace)
     }
 }
 
@@ -354,6 +399,13 @@ pub trait AnyStream: Send + Sync {
     /// # Errors
     /// Errors if there is not enough memory, or the job was cancelled.
     fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError>;
+
+    /// Returns what is to be kept in the model file that is written on this thread, so that [`AnyStream::take_facts`] can
+    /// do what `prepare` does; `None` if that is fast, or the parts were not read.
+    fn facts(&self) -> Option<Vec<u8>>;
+
+    /// Does what `prepare` does, but faster, with the facts that were kept of the same file; `None` if it cannot.
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()>;
 }
 
 impl<S: Stream> AnyStream for S {
@@ -376,6 +428,14 @@ impl<S: Stream> AnyStream for S {
 
     fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
         Stream::prepare(self, trace, job)
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        Stream::facts(self)
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        Stream::take_facts(self, facts, trace)
     }
 }
 

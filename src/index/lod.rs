@@ -36,12 +36,19 @@ pub trait Row {
     fn start(&self, i: u32) -> i64;
     /// First nanosecond after item `i`, not before its start.
     fn end(&self, i: u32) -> i64;
-    /// Duration of item `i` in ns.
-    fn length(&self, i: u32) -> i64 {
-        self.end(i).saturating_sub(self.start(i))
-    }
     /// The label of item `i`, by which it is named or coloured.
     fn label(&self, i: u32) -> u32;
+    /// The extents of all items, in order.
+    fn extents(&self) -> impl Iterator<Item = Extent> {
+        (0..self.len()).map(|i| Extent {
+            start: self.start(i),
+            end: self.end(i),
+        })
+    }
+    /// The labels of all items, in order.
+    fn labels(&self) -> impl Iterator<Item = u32> {
+        (0..self.len()).map(|i| self.label(i))
+    }
     /// Returns the part of the row's time that an item with this label counts for, below [`PARTS`].
     fn part(&self, _label: u32) -> usize {
         0
@@ -123,7 +130,7 @@ fn in_units(nanos: i64, unit: u32) -> u32 {
 
 /// The time from the start of an item, or of the first item of an entry, to the end of the last, in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Extent {
+pub struct Extent {
     /// The start.
     pub start: i64,
     /// The end.
@@ -237,14 +244,14 @@ impl Lod {
     #[must_use]
     pub fn new(row: &impl Row) -> Lod {
         let mut counter = EntryCounter::default();
-        for i in 0..row.len() {
-            counter.add(row.start(i), row.length(i));
+        for extent in row.extents() {
+            counter.add(extent.start, extent.length());
         }
         let Some(mut draft) = counter.base(row) else {
             return Lod::default();
         };
-        for i in 0..row.len() {
-            draft.add(row, i, row.start(i), row.length(i));
+        for ((first, extent), label) in (0..).zip(row.extents()).zip(row.labels()) {
+            draft.add(first, extent, label, row.part(label));
         }
         Lod::above(row, draft, &counter)
     }
@@ -504,16 +511,16 @@ impl DraftLevel {
         self.tallies.push(open.tally);
     }
 
-    /// Adds an item of the row.
+    /// Adds the item `first` of the row, which counts for `part`.
     #[inline]
-    fn add(&mut self, row: &impl Row, first: u32, start: i64, length: i64) {
-        let label = row.label(first);
+    fn add(&mut self, first: u32, extent: Extent, label: u32, part: usize) {
+        let (start, length) = (extent.start, extent.length());
         let busy = in_units(length, unit_of(self.level.shift));
         let entry = Entry { first, label, busy };
         let size = Size::of(length, self.level.shift);
         self.push(New {
             entry,
-            parts: parts_of(busy, row.part(label)),
+            parts: parts_of(busy, part),
             labels: Labels::One,
             start,
             length,

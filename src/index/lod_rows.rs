@@ -1,6 +1,8 @@
 //! The rows that pyramids are built of: runs, states, slices and instants, read from the trace's tables.
 
-use super::lod::{EntryCounter, Lod, Row};
+use std::ops::Range;
+
+use super::lod::{EntryCounter, Extent, Lod, Row};
 use crate::base::Maybe;
 use crate::trace::packed::Packed;
 use crate::trace::slices::SliceRow;
@@ -174,6 +176,19 @@ impl<L: Label> Row for SpanRow<'_, L> {
     }
 }
 
+impl SlicesRow<'_> {
+    fn rows(&self) -> Range<usize> {
+        self.first as usize..(self.first + self.count) as usize
+    }
+
+    /// The end of a slice that starts at `start`.
+    #[inline]
+    fn end_from(&self, row: usize, start: i64) -> i64 {
+        let end = self.slices.ends.get(row, start);
+        end.at_most(self.trace_end).max(start)
+    }
+}
+
 impl Row for SlicesRow<'_> {
     fn len(&self) -> u32 {
         self.count
@@ -183,12 +198,20 @@ impl Row for SlicesRow<'_> {
     }
     fn end(&self, i: u32) -> i64 {
         let row = (self.first + i) as usize;
-        let start = self.slices.starts.at(row);
-        let end = self.slices.ends.get(row, start);
-        end.at_most(self.trace_end).max(start)
+        self.end_from(row, self.slices.starts.at(row))
     }
     fn label(&self, i: u32) -> u32 {
         self.slices.label_ids.at((self.first + i) as usize)
+    }
+    fn extents(&self) -> impl Iterator<Item = Extent> {
+        let starts = self.slices.starts.range(self.rows());
+        self.rows().zip(starts).map(|(row, start)| Extent {
+            start,
+            end: self.end_from(row, start),
+        })
+    }
+    fn labels(&self) -> impl Iterator<Item = u32> {
+        self.slices.label_ids.range(self.rows())
     }
 }
 
@@ -257,9 +280,6 @@ impl Row for PointRow {
     fn end(&self, i: u32) -> i64 {
         self.times[i as usize]
     }
-    fn length(&self, _: u32) -> i64 {
-        0
-    }
     fn label(&self, i: u32) -> u32 {
         self.labels[i as usize]
     }
@@ -277,9 +297,6 @@ impl Row for InstantRow<'_> {
     }
     fn end(&self, i: u32) -> i64 {
         self.start(i)
-    }
-    fn length(&self, _: u32) -> i64 {
-        0
     }
     fn label(&self, i: u32) -> u32 {
         self.cursor.kind(self.event(i)).0

@@ -195,7 +195,7 @@ fn load_opened(
     if !inside.is_empty() {
         state = with_inside(state, inside, job)?;
     } else if let Some(label) = label {
-        model::keep(label, &state);
+        model::keep(label, &state, &stream);
     }
     if let Some(publish) = &mut listener {
         publish(state.clone());
@@ -219,18 +219,21 @@ fn reopen(
     state.index = Arc::new(model.index);
     state.part_count = model.part_count;
     state.id = state.id.next_generation();
+    let preparation = model::Preparation {
+        stream: Arc::clone(stream),
+        trace: Arc::clone(&state.trace),
+        facts: model.facts,
+    };
     match &mut listener {
         Some(publish) => {
             // The timeline is complete; lists of events follow when the reader can decode them.
             publish(state.clone());
-            stream.prepare(&state.trace, job)?;
+            preparation.run(job)?;
             // Answers about single events that were found before are not those of this generation.
             state.id = state.id.next_generation();
         }
         None => {
-            let trace = Arc::clone(&state.trace);
-            let reopened = model::Reopened::new(state.reader, Arc::clone(stream), trace);
-            state.reader = Arc::new(reopened);
+            state.reader = Arc::new(model::Reopened::new(state.reader, preparation));
         }
     }
     state.is_complete = true;

@@ -94,14 +94,15 @@ fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Beside) {
     let end = |slice: u32| slices.end(slice as usize).or_greatest();
     let above = std::iter::once(0..0).chain(rows.iter().map(|row| row.slices.clone()));
     for (row, above) in rows.iter().zip(above) {
-        for slice in row.slices.clone() {
-            let Some(parent) = slices.parent(slice as usize) else {
+        let own = row.slices.start as usize..row.slices.end as usize;
+        for (slice, parent) in row.slices.clone().zip(slices.parents.range(own)) {
+            let Some(parent) = parent.get() else {
                 continue;
             };
-            let is_far = !above.contains(&parent.0);
-            found.far.extend(is_far.then_some((parent.0, slice)));
-            if is_far || end(slice) > end(parent.0) {
-                wide.insert(parent.0);
+            let is_far = !above.contains(&parent);
+            found.far.extend(is_far.then_some((parent, slice)));
+            if is_far || end(slice) > end(parent) {
+                wide.insert(parent);
             }
         }
     }

@@ -107,9 +107,10 @@ impl Opened {
     }
 
     fn kind_name(&self, part: usize, event: u32) -> String {
-        let kind = self.parts[part].events.kind(event);
-        let name = self.directory.kinds[kind.index()].name;
-        self.directory.strings.text(name).into_owned()
+        let part = &self.parts[part];
+        let kind = part.events.kind(event);
+        let name = part.kinds.get(kind.index()).unwrap().name;
+        part.strings.text(name).into_owned()
     }
 
     /// (name, start, length) of all complete slices, sorted.

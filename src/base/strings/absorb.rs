@@ -196,17 +196,7 @@ impl Strings {
             is_first[repeated.id.0 as usize] = false;
         }
         let mut kept = Strings::without_strings();
-        let firsts = || {
-            self.iter()
-                .zip(&is_first)
-                .filter(|(_, is_first)| **is_first)
-        };
-        let bytes = firsts().map(|((_, bytes), _)| bytes.len()).sum::<usize>();
-        kept.texts.reserve(firsts().count(), bytes);
-        let mut ids = vec![StringId::EMPTY; is_first.len()];
-        for ((id, bytes), _) in firsts() {
-            ids[id.0 as usize] = kept.texts.push(bytes);
-        }
+        let mut ids = kept.texts.push_some(&self.texts, &is_first);
         for repeated in repeated() {
             ids[repeated.id.0 as usize] = ids[repeated.first.0 as usize];
         }
@@ -505,7 +495,8 @@ mod tests {
                 let mut ids = Vec::new();
                 for names in &parts {
                     let mut table = Strings::default();
-                    let intern = |name: &String| table.intern_first(name.as_bytes(), most);
+                    table.growth.limit = most;
+                    let intern = |name: &String| table.intern_first(name.as_bytes());
                     ids.push(names.iter().map(intern).collect::<Vec<_>>());
                     for (id, name) in ids.last().unwrap().iter().zip(names) {
                         assert_eq!(table.bytes(*id), name.as_bytes());
@@ -549,7 +540,7 @@ mod tests {
     fn ascending_strings_fill_no_hash_table() {
         let mut table = Strings::default();
         for number in 0..10_000 {
-            table.intern_first(format!("frame {number}").as_bytes(), 1 << 13);
+            table.intern_first(format!("frame {number}").as_bytes());
         }
         let text = table.texts.memory_bytes();
         let mut joined = Strings::default();
@@ -558,7 +549,7 @@ mod tests {
         let mut mixed = Strings::default();
         for number in 0..10_000_u32 {
             let number = number.wrapping_mul(0x9e37_79b1);
-            mixed.intern_first(format!("frame {number}").as_bytes(), 1 << 13);
+            mixed.intern_first(format!("frame {number}").as_bytes());
         }
         let mut joined_mixed = Strings::default();
         joined_mixed.absorb_all(vec![mixed]);

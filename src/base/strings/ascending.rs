@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::id::StringId;
-use crate::base::streaks::Streaks;
+use crate::base::streaks::{Follows, Streaks};
 
 /// How many new strings with one key must ascend before those that follow become a list.
 const ASCENDS_FROM: u32 = 32;
@@ -323,7 +323,10 @@ impl Watch {
         };
         match order(bytes, text(watched.last)) {
             Ordering::Greater => {
-                list.strings.push(next);
+                match watched.last.after(1) == next && !list.strings.is_empty() {
+                    true => list.strings.push_next(),
+                    false => list.strings.push(next),
+                }
                 watched.last = next;
                 return Place::Next;
             }

@@ -26,6 +26,9 @@ pub struct Strings {
     /// Strings that [`Strings::intern_first`] added last, by hash; empty, or of [`RECENT`] slots.
     #[serde(skip)]
     recent: Vec<Slot>,
+    /// Whether [`Strings::intern_first`] adds strings to the index.
+    #[serde(skip)]
+    growth: Growth,
     /// Ascending strings that [`Strings::intern_first`] added.
     #[serde(skip)]
     watch: Watch,
@@ -33,6 +36,60 @@ pub struct Strings {
 
 /// How many of the strings that are in no list and not in the index are remembered.
 const RECENT: usize = 1 << 10;
+/// All of so many first strings that [`Strings::intern_first`] adds are found again.
+const FIRST_KEPT: u32 = 1 << 13;
+/// At most so many of the strings that [`Strings::intern_first`] adds are found again.
+const MOST_KEPT: u32 = 1 << 17;
+/// The index goes on growing if one in this many strings in it was found again, and found late.
+const FOUND_AGAIN: u32 = 64;
+
+/// How many strings [`Strings::intern_first`] adds to the index. More than the first ones are added if they are found
+/// again, but not only just after they were added: names of functions, not those of single frames or requests.
+#[derive(Clone, Copy, Debug)]
+struct Growth {
+    /// The number of strings up to which they are added.
+    limit: u32,
+    /// Whether the limit does not change any more.
+    is_over: bool,
+    /// How often a string was found again long after it was added, since the last change of the limit.
+    found: u32,
+}
+
+impl Default for Growth {
+    fn default() -> Growth {
+        Growth {
+            limit: FIRST_KEPT,
+            is_over: false,
+            found: 0,
+        }
+    }
+}
+
+impl Growth {
+    /// Notes that a string was found when the table had `count` strings.
+    #[inline]
+    fn found(&mut self, id: StringId, count: u32) {
+        let is_first = id.0 < RECENT as u32;
+        let is_recent = count - id.0 <= RECENT as u32;
+        self.found += u32::from(!is_first && !is_recent);
+    }
+
+    /// Returns whether the next string of a table of `count` strings is added to the index.
+    #[inline]
+    fn adds(&mut self, count: u32) -> bool {
+        count < self.limit || (!self.is_over && self.grows(count))
+    }
+
+    #[cold]
+    fn grows(&mut self, count: u32) -> bool {
+        self.is_over = count >= MOST_KEPT || self.found <= self.limit / FOUND_AGAIN;
+        if !self.is_over {
+            self.limit = (count + 1).next_power_of_two();
+            self.found = 0;
+        }
+        !self.is_over
+    }
+}
 
 impl Default for Strings {
     fn default() -> Strings {
@@ -130,6 +187,7 @@ impl Strings {
             index: Index::default(),
             ascending: Ascending::default(),
             recent: Vec::new(),
+            growth: Growth::default(),
             watch: Watch::default(),
         }
     }
@@ -161,25 +219,25 @@ impl Strings {
         }
     }
 
-    /// Returns an id of `bytes`; adds them if they are not found. After the first `most` strings, only strings that ascend
-    /// and the last of the others are found, and a string that was added before a list of ascending strings was begun may be
-    /// added to the list once more: then it has two ids. So a million names that occur once fill no hash table.
-    /// [`Strings::absorb_all`] finds equal strings.
-    pub(crate) fn intern_first(&mut self, bytes: &[u8], most: usize) -> StringId {
-        let count = self.len();
-        let next = StringId(count as u32);
+    /// Returns an id of `bytes`; adds them if they are not found. After the first strings, if few of them are found again,
+    /// only strings that ascend and the last of the others are found, and a string that was added before a list of
+    /// ascending strings was begun may be added to the list once more: then it has two ids. So a million names that occur
+    /// once fill no hash table. [`Strings::absorb_all`] finds equal strings.
+    pub(crate) fn intern_first(&mut self, bytes: &[u8]) -> StringId {
+        let count = self.len() as u32;
         let text = |id| self.texts.bytes(id);
-        match self.watch.place(bytes, next, text) {
+        match self.watch.place(bytes, StringId(count), text) {
             Place::Known(id) => return id,
             Place::Next => return self.texts.push(bytes),
             Place::Elsewhere => {}
         }
-        let id = match count < most {
+        let id = match self.growth.adds(count) {
             true => self.intern(bytes),
             false => self.intern_recent(bytes),
         };
-        if id.0 as usize >= count {
-            self.watch.added(bytes, id, |id| self.texts.bytes(id));
+        match id.0 < count {
+            true => self.growth.found(id, count),
+            false => (self.watch).added(bytes, id, |id| self.texts.bytes(id)),
         }
         id
     }
@@ -333,22 +391,23 @@ mod tests {
     #[test]
     fn strings_after_the_first_ones_are_equal_once_tables_are_joined() {
         let mut part = Strings::default();
+        part.growth.limit = 3;
         let names = ["a", "b", "c", "b", "c", "d", "c"];
         // In no order, so that they are remembered only for a while.
         let mut others = (0_u32..).map(|number| number.wrapping_mul(0x9e37_79b1));
         let mut intern = |name: &&str| {
-            let id = part.intern_first(name.as_bytes(), 3);
+            let id = part.intern_first(name.as_bytes());
             // So many that no name after the first ones is remembered.
             let count = if part.len() > 3 { 20_000 } else { 0 };
             for other in others.by_ref().take(count) {
-                part.intern_first(format!("other {other}").as_bytes(), 3);
+                part.intern_first(format!("other {other}").as_bytes());
             }
             id
         };
         let ids: Vec<_> = names.iter().map(&mut intern).collect();
         assert_eq!(ids[1], ids[3]);
         assert_ne!(ids[2], ids[4]);
-        let again = [part.intern_first(b"e", 3), part.intern_first(b"e", 3)];
+        let again = [part.intern_first(b"e"), part.intern_first(b"e")];
         assert_eq!(again[0], again[1]);
         assert_eq!(part.find(b"c"), None);
         let mut all = Strings::default();
@@ -362,6 +421,28 @@ mod tests {
             assert_eq!(all.text(*id), name);
             assert_eq!(all.find(name.as_bytes()), Some(*id));
         }
+    }
+
+    #[test]
+    fn the_index_grows_while_strings_are_found_again() {
+        let count = 100_000_u32;
+        let distinct = |of: fn(u32) -> u32| {
+            let mut part = Strings::default();
+            for number in 0..count {
+                let mixed = (number ^ number >> 9).wrapping_mul(0x85eb_ca6b);
+                let name = of((mixed ^ mixed >> 13).wrapping_mul(0xc2b2_ae35));
+                part.intern_first(format!("f{name}x").as_bytes());
+            }
+            part
+        };
+        // Each of 30,000 names occurs three or four times, in no order.
+        let repeated = distinct(|number| number % 30_000);
+        assert!(repeated.len() < 40_000, "{repeated:?}");
+        assert!(repeated.growth.limit > FIRST_KEPT);
+        // Each occurs once.
+        let once = distinct(|number| number);
+        assert!(once.len() > 99_000, "{once:?}");
+        assert_eq!(once.growth.limit, FIRST_KEPT);
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl<'f> Emitter<'f> {
                 _ => FlowBound::Nowhere,
             };
         }
-        let (index, _) = self.push(&moved, Role::Named);
+        let index = self.push(&moved, Role::Named);
         let (joined, name, kind) = match self.source.is_ours {
             false => (FlowJoin::ByIdAndNames, event.name, FlowKind::Stated),
             true => self.own_flow(event),

@@ -14,7 +14,7 @@ impl<'f> Emitter<'f> {
         let event = inner.as_ref().unwrap_or(event);
         let moved = self.recorded_elsewhere(event);
         let recorded = moved.as_ref().unwrap_or(event);
-        let (index, _) = self.push(recorded, Role::Named);
+        let index = self.push(recorded, Role::Named);
         let group = self.stated_group(event);
         let id = Identity::of(event.raw);
         let Some(number) = id.number else {

@@ -17,7 +17,7 @@ pub(super) struct SeriesKey {
 
 impl<'f> Emitter<'f> {
     pub(super) fn counter(&mut self, event: &Event<'_, 'f>) {
-        let (index, _) = self.push(event, Role::Named);
+        let index = self.push(event, Role::Named);
         let scope = match self.out.people.process(event.pair.process) {
             Some(process) => SeriesScope::Process(process),
             None => SeriesScope::Global,

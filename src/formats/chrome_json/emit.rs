@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 
 use super::counters::SeriesKey;
 use super::event::RawEvent;
-use super::names::{MOST_NAMES, Named, Names};
 use super::numbers::Micros;
 use super::people::{Ident, MetadataEvent, Pair, PartPeople};
 use super::scan::{Members, Quoted, Raw};
@@ -20,9 +19,10 @@ use crate::event::family::Family;
 use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
 use crate::event::{
-    AsyncOp, Complete, CpuLoss, EventKind, FlowOp, KindId, KindOrigin, Label, LaneColumns, Mark,
-    MarkOp, Role, SliceKind, ThreadKey, Ties, UNSEEN_END,
+    AsyncOp, Complete, CpuLoss, FlowOp, KindId, KindOrigin, Label, LaneColumns, Mark, MarkOp, Role,
+    SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
+use crate::formats::part_names::{Implied, KindAndLabel, NameIds, PartNames};
 
 const CHECK_BYTES: usize = 1 << 20;
 /// If the last event of a part does not end within this number of bytes after the part, its end is searched again
@@ -128,15 +128,23 @@ pub(super) struct Event<'e, 'a> {
     pub(super) name: StringId,
 }
 
+impl Event<'_, '_> {
+    #[inline]
+    fn names(&self) -> NameIds {
+        NameIds {
+            category: self.category,
+            name: self.name,
+        }
+    }
+}
+
 pub(super) struct Emitter<'f> {
     pub(super) source: Source<'f>,
     /// The bytes of the file up to the place to which the part may be read.
     bytes: &'f [u8],
     pub(super) out: PartRead,
     last_category: (Raw<'f>, StringId),
-    implied: Implied,
-    newest: Option<Newest>,
-    names: Names,
+    names: PartNames,
     /// Labels of slices that are of a CPU or whose kind is not the one that their category implies, in our own exports.
     pub(super) labels_by_kind: FxHashMap<Label, u32>,
     pub(super) all_series: FxHashMap<SeriesKey, u32>,
@@ -144,56 +152,27 @@ pub(super) struct Emitter<'f> {
     pub(super) cpus: Vec<(u32, u16)>,
 }
 
-/// The kind that was added last, and its label.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Newest {
-    name: StringId,
-    category: StringId,
-    role: Role,
-    label: u32,
-    kind: u32,
-}
-
-/// What a category implies for its events.
-#[derive(Clone, Copy)]
-struct Implied {
-    category: StringId,
-    slices: SliceKind,
-    origin: KindOrigin,
-}
-
-impl Newest {
-    /// Returns whether another kind and its label follow from these.
-    #[inline]
-    fn precedes(self, next: Newest) -> bool {
-        let following = Newest {
-            name: StringId(self.name.0.wrapping_add(1)),
-            label: self.label.wrapping_add(1),
-            kind: self.kind.wrapping_add(1),
-            ..self
-        };
-        following == next
+/// Returns what a category of any program implies.
+fn implied_by(category: &[u8]) -> Implied {
+    Implied {
+        slices: SliceKind::Durations,
+        origin: KindOrigin::of_system(category),
     }
 }
 
-impl Implied {
-    fn by(category: StringId, bytes: &[u8], source: Source<'_>) -> Implied {
-        Implied {
-            category,
-            slices: match source.is_ours {
-                true => SliceKind::implied(bytes, Nesting::Nested),
-                false => SliceKind::Durations,
-            },
-            origin: KindOrigin::of_system(bytes),
-        }
+/// Returns what a category of our own exports implies.
+fn implied_in_own(category: &[u8]) -> Implied {
+    Implied {
+        slices: SliceKind::implied(category, Nesting::Nested),
+        ..implied_by(category)
     }
 }
 
 impl<'f> Emitter<'f> {
     fn new(source: Source<'f>, bytes: &'f [u8], start: Border) -> Emitter<'f> {
-        let ties = match source.is_ours {
-            true => Ties::First,
-            false => Ties::Longest,
+        let (ties, implied): (_, fn(&[u8]) -> Implied) = match source.is_ours {
+            true => (Ties::First, implied_in_own),
+            false => (Ties::Longest, implied_by),
         };
         Emitter {
             source,
@@ -213,9 +192,7 @@ impl<'f> Emitter<'f> {
                 members: Vec::new(),
             },
             last_category: (Raw::None, StringId::EMPTY),
-            implied: Implied::by(StringId::EMPTY, b"", source),
-            newest: None,
-            names: Names::default(),
+            names: PartNames::new(Family::NamedDurations, implied),
             labels_by_kind: FxHashMap::default(),
             all_series: FxHashMap::default(),
             cpus: Vec::new(),
@@ -394,7 +371,7 @@ impl<'f> Emitter<'f> {
         match (raw.phase, raw.name) {
             (b'X' | b'B' | b'E' | b'i' | b'I', Raw::Text(name)) if !name.has_escape => {
                 let strings = &mut self.out.columns.strings;
-                strings.intern_first(name.bytes, MOST_NAMES)
+                strings.intern_first(name.bytes)
             }
             _ => self.name(raw.name),
         }
@@ -420,7 +397,7 @@ impl<'f> Emitter<'f> {
         match event.raw.phase {
             b'X' => self.complete(&event),
             b'B' => {
-                let (index, label) = self.push(&event, Role::Named);
+                let (index, label) = self.push_slice(&event);
                 let label = self.own_label(label, &event);
                 self.mark(index, label, MarkOp::Begin);
                 self.own_cut(&event, index);
@@ -429,11 +406,11 @@ impl<'f> Emitter<'f> {
             b'E' => {
                 let mut event = event;
                 // The end may repeat category and name of its begin, or be without them.
-                let label = self.label(event.category, event.name);
+                let label = self.names.label(&mut self.out.columns, event.names());
                 if event.name == StringId::EMPTY {
                     event.name = self.out.columns.strings.intern_text(NAMELESS_END);
                 }
-                let (index, _) = self.push(&event, Role::Named);
+                let index = self.push(&event, Role::Named);
                 let op = match self.has_own_argument(&event, b"end_not_seen") {
                     true => MarkOp::Over,
                     false => MarkOp::End,
@@ -461,7 +438,7 @@ impl<'f> Emitter<'f> {
                 self.push(&event, Role::Instant);
             }
             b'i' | b'I' | b'R' | b'P' | b'V' | b'v' | b'(' | b')' => {
-                let (index, _) = self.push(&event, Role::Instant);
+                let index = self.push(&event, Role::Instant);
                 self.own_cpu(&event, index);
             }
             other => {
@@ -474,104 +451,30 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Adds an event; returns its index and the label of its category and name.
+    /// Adds an event that is drawn in its role; returns its index.
     #[inline]
-    pub(super) fn push(&mut self, event: &Event<'_, 'f>, role: Role) -> (u32, u32) {
+    pub(super) fn push(&mut self, event: &Event<'_, 'f>, role: Role) -> u32 {
         let role = match (role, event.cpu) {
             (Role::Instant, Some(_)) => Role::CpuInstant,
             _ => role,
         };
-        let known = self.names.get(event.name, event.category);
-        let kind = known.and_then(|known| known.kind(role));
-        let (label, kind) = match (known, kind) {
-            (Some(known), Some(kind)) => (known.label, kind),
-            _ => self.new_kind(event.category, event.name, role, known),
-        };
-        let columns = &mut self.out.columns;
-        let place = event.at as u64;
-        let index = (columns.events).push(event.time, place, KindId(kind), event.thread);
+        let kind = self.names.kind(&mut self.out.columns, event.names(), role);
+        self.push_kind(event, kind)
+    }
+
+    /// Adds an event that begins a slice or is one; returns its index and the slice's label.
+    #[inline]
+    fn push_slice(&mut self, event: &Event<'_, 'f>) -> (u32, u32) {
+        let KindAndLabel { kind, label } = self.names.slice(&mut self.out.columns, event.names());
+        (self.push_kind(event, kind), label)
+    }
+
+    #[inline]
+    fn push_kind(&mut self, event: &Event<'_, 'f>, kind: KindId) -> u32 {
+        let events = &mut self.out.columns.events;
+        let index = events.push(event.time, event.at as u64, kind, event.thread);
         self.cpus.extend(event.cpu.map(|cpu| (index, cpu)));
-        (index, label)
-    }
-
-    /// Returns the label of a category and a name.
-    #[inline]
-    pub(super) fn label(&mut self, category: StringId, name: StringId) -> u32 {
-        match self.names.get(name, category) {
-            Some(named) => named.label,
-            None => {
-                let named = Named::of_label(self.new_label(category, name));
-                self.names.set(name, category, named);
-                named.label
-            }
-        }
-    }
-
-    #[inline]
-    fn implied_by(&mut self, category: StringId) -> Implied {
-        if self.implied.category != category {
-            let bytes = self.out.columns.strings.bytes(category);
-            self.implied = Implied::by(category, bytes, self.source);
-        }
-        self.implied
-    }
-
-    #[inline]
-    fn new_label(&mut self, category: StringId, name: StringId) -> u32 {
-        let kind = self.implied_by(category).slices;
-        let columns = &mut self.out.columns;
-        columns.labels.push(Label {
-            family: Family::NamedDurations,
-            kind,
-            name,
-            category,
-            key: 0,
-        });
-        columns.labels.len() as u32 - 1
-    }
-
-    /// Adds a kind for a category and a name; returns the label and the kind. `known`: nothing, or
-    /// the label.
-    #[inline(never)]
-    fn new_kind(
-        &mut self,
-        category: StringId,
-        name: StringId,
-        role: Role,
-        known: Option<Named>,
-    ) -> (u32, u32) {
-        let columns = &mut self.out.columns;
-        let next = Newest {
-            name,
-            category,
-            role,
-            label: columns.labels.len() as u32,
-            kind: columns.kinds.len() as u32,
-        };
-        let newest = self.newest.replace(next);
-        let (label, kind) = (next.label, next.kind);
-        if known.is_none() && newest.is_some_and(|newest| newest.precedes(next)) {
-            // A number of its own in each name: kind and label follow from the last ones.
-            columns.labels.push_next();
-            columns.kinds.push_next();
-            let named = Named::of_label(label).with_kind(role, kind);
-            self.names.set(name, category, named);
-            return (label, kind);
-        }
-        let known = known.unwrap_or_else(|| Named::of_label(self.new_label(category, name)));
-        let origin = self.implied_by(category).origin;
-        self.out.columns.kinds.push(EventKind {
-            name,
-            category,
-            role,
-            origin,
-        });
-        self.names.set(name, category, known.with_kind(role, kind));
-        self.newest = Some(Newest {
-            label: known.label,
-            ..next
-        });
-        (known.label, kind)
+        index
     }
 
     /// Adds a moment whose id other recordings may also contain: the middle between the request (`issue_ts`) and the
@@ -595,7 +498,7 @@ impl<'f> Emitter<'f> {
     }
 
     fn complete(&mut self, event: &Event<'_, 'f>) {
-        let (index, label) = self.push(event, Role::Named);
+        let (index, label) = self.push_slice(event);
         let duration = Micros::parse(event.raw.duration.bytes());
         let end = duration.and_then(|duration| event.micros.plus(duration)?.rounded());
         let mut label = self.own_label(label, event);

@@ -25,7 +25,6 @@ mod facts;
 mod head;
 mod ids;
 mod metadata;
-mod names;
 mod numbers;
 mod own;
 mod people;

@@ -203,7 +203,7 @@ impl<'f> Emitter<'f> {
         let cpu = number(event, b"cpu")?;
         let process = self.ident(event, b"pid")?;
         let moved = self.of_thread(event, process, b"tid")?;
-        let (event, _) = self.push(&moved, Role::Consumed);
+        let event = self.push(&moved, Role::Consumed);
         self.own_cut(&moved, event);
         let priority = argument_of(&moved, b"priority").and_then(signed);
         let end_state = argument_of(&moved, b"end_state");
@@ -226,7 +226,7 @@ impl<'f> Emitter<'f> {
         let state = ThreadState::of_word(word)?;
         let moved = self.of_thread(event, event.pair.process, b"tid")?;
         let wakeup = argument_of(event, b"woken").map(|_| self.whole_wakeup(event));
-        let (index, _) = self.push(&moved, Role::Consumed);
+        let index = self.push(&moved, Role::Consumed);
         self.own_cut(&moved, index);
         self.own_cpu(&moved, index);
         self.out.columns.whole_states.push(WholeState {

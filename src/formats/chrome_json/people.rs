@@ -6,6 +6,8 @@
 
 use rustc_hash::FxHashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::numbers::{whole, whole_of_any};
 use super::scan::Raw;
 use super::text::plain;
@@ -13,7 +15,9 @@ use crate::base::{StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey};
 
 /// A `pid` or `tid`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub(super) enum Ident {
     /// The event has none.
     #[default]
@@ -73,7 +77,7 @@ impl Ident {
 }
 
 /// A thread, as events identify it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Pair {
     pub(super) process: Ident,
     pub(super) thread: Ident,
@@ -164,7 +168,7 @@ pub(super) enum About {
 }
 
 /// What the events of a process in the file belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Owner {
     /// The process itself.
     Process(ProcessKey),
@@ -185,7 +189,7 @@ impl Owner {
 }
 
 /// A process of the file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Process {
     ident: Ident,
     name: Option<StringId>,
@@ -195,7 +199,7 @@ struct Process {
 }
 
 /// A thread of the file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Thread {
     pair: Pair,
     process: Option<ProcessKey>,
@@ -227,7 +231,7 @@ impl Renumbered {
 }
 
 /// The threads and processes of all parts.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct People {
     strings: Strings,
     processes: Vec<Process>,

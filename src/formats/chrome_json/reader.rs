@@ -8,6 +8,8 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::FORMAT;
 use super::describe::{FrameObjects, fields_into, has_fields, head_of, object_at, stack_of};
 use super::emit::{PartRead, Reach, Source, emit};
@@ -17,13 +19,15 @@ use super::numbers::Micros;
 use super::people::{Owner, People, Renumbered};
 use super::system_trace;
 use super::walk::{Border, Found as Next, Walk, Within, likely_border};
+use crate::base::column::store_inside;
 use crate::base::{Diagnostics, Job, Problem, ReadError, Timestamp};
 use crate::event::{
     AsyncScope, Coarse, DecodedEvent, DensitySample, Directory, Lane, LaneColumns, Need, Part,
     SeriesScope, TraceInfo,
 };
-use crate::formats::stream::{self, in_one_lane};
+use crate::formats::stream::{self, KeptFacts, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, IndependentParts, Input, Inside, Recording};
+use crate::trace::Trace;
 
 /// Size of a part, bytes.
 const PART_BYTES: usize = 4 << 20;
@@ -43,7 +47,7 @@ pub(super) struct JsonReader {
 }
 
 /// Facts about the whole file that describing an event needs.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Found {
     people: People,
     /// Places of stack frames by id.
@@ -275,6 +279,14 @@ impl IndependentParts for JsonReader {
             diagnostics: Diagnostics::default(),
             inside: system_traces,
         })
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        store_inside(self.found.get()?).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, _trace: &Trace) -> Option<()> {
+        self.found.set(facts.restored()?).ok()
     }
 }
 

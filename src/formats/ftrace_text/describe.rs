@@ -17,7 +17,7 @@ use crate::formats::ftrace_line::flags::{FLAG_FIELDS, Flags};
 use crate::formats::ftrace_line::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::kind_table::KindTexts;
-use crate::formats::text_kinds::Kinds;
+use crate::formats::kind_table::Kinds;
 
 const LOOK_AHEAD: usize = 1 << 17;
 const MOST_FRAMES: usize = 512;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use crate::base::column::store_inside;
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
@@ -13,10 +14,10 @@ use crate::event::{
     ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
+use crate::formats::kind_table::Kinds;
 use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::{AnyStream, PartRead, start};
+use crate::formats::stream::{AnyStream, KeptFacts, PartRead, start};
 use crate::formats::text_end::note_cut_line;
-use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
 
 use super::emit::{BlockRead, Emitter, Last};
@@ -520,6 +521,17 @@ impl Stream for FtraceReader {
         }
         let _ = self.whole.set(whole);
         Ok(())
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        let whole = self.whole.get().filter(|whole| !whole.has_etrace)?;
+        store_inside(whole).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        let whole = facts.restored()?;
+        self.kinds.take_from(trace);
+        self.whole.set(whole).ok()
     }
 }
 

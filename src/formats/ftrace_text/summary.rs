@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use super::emit::Last;
 use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
@@ -168,7 +170,7 @@ impl State {
 }
 
 /// Facts about the whole text.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Whole {
     /// CPUs of the lanes, sorted; at least one.
     pub cpus: Vec<u32>,
@@ -219,7 +221,7 @@ impl Whole {
 }
 
 /// The columns that some lines of the file have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Shape {
     /// Length of the longest name of an instance; 0 if there are none.
     pub instance_width: usize,

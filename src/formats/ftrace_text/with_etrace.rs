@@ -9,7 +9,7 @@ use crate::event::{EventKind, KindId, ThreadKey};
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::ftrace_line::line::Plain;
 use crate::formats::ftrace_line::prefix::Prefix;
-use crate::formats::text_kinds::Kinds;
+use crate::formats::kind_table::Kinds;
 
 /// Number of lines in which a text's line ends are detected.
 const LINES_OF_ENDS: usize = 64;

@@ -8,10 +8,10 @@ use crate::event::{EventDetail, Field, FieldRef, FieldRole, STACK, ThreadKey, Va
 use crate::formats::EventRef;
 
 use super::fields::{Texts, field_of, payload_at, record_word};
-use super::kinds::Sort;
 use super::profiler::{Profile, read_profile};
 use super::scan::Scan;
 use super::scheduling::end_state;
+use super::sort::Sort;
 use super::tables::ProviderSlot;
 use crate::base::ByteOrder;
 use crate::fxt::args::{Arg, ArgValue, Args, UnknownType, object_owner_words};

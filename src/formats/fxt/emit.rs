@@ -1,30 +1,30 @@
 //! The bulk pass: reads the records of one part and returns its columns.
 //!
 //! An ordinary event needs no allocation and no hashing: small direct tables resolve string and thread indices once per
-//! registration, and a direct-mapped cache maps (record type, category, name) to kind and label. Damage in a record
-//! becomes a diagnostic; then the record is dropped, or kept with its readable fields.
+//! registration, and `part_names` remembers the kind and label of each category and name. Damage in a record becomes a
+//! diagnostic; then the record is dropped, or kept with its readable fields.
 
 use rustc_hash::FxHashMap;
 
-use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::flow_kind::FLOW_KIND;
 use crate::event::slice_kind::{ASYNC_GROUP, Nesting, SLICE_KIND};
 use crate::event::{
-    Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series, SeriesScope, SliceKind,
-    ThreadKey, series_name,
+    KindId, KindOrigin, Label, LaneColumns, NEVER_ENDED, REALLY_BEGAN, REALLY_ENDED, Series,
+    SeriesScope, SliceKind, ThreadKey, series_name,
 };
+use crate::formats::part_names::{Implied, NameIds, PartNames};
 use crate::fxt::agreed::{
     INTERRUPTED, LONGEST, ON_CPU, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM, RECORDED_BY,
     RECORDED_BY_PROCESS,
 };
 
-use super::cache::{Cache, KindAndLabel, NameIds, StringEntry, UNREAD};
+use super::cache::Cache;
 use super::entities::LateThread;
 use super::fold::PartRange;
-use super::kinds::{Kinds, Sort};
 use super::scan::{Scan, string_bytes};
+use super::sort::Sort;
 use super::summary::{Pair, SHARE as SUMMARY_SHARE};
 use super::ticks::TickScale;
 use crate::base::ByteOrder;
@@ -40,8 +40,14 @@ pub(crate) struct Source<'f> {
     pub bytes: &'f [u8],
     /// The tables and names of the whole file.
     pub scan: &'f Scan,
-    /// The kinds of events found so far.
-    pub kinds: &'f Kinds,
+}
+
+/// Returns what a category of our own exports implies.
+fn implied_in_own(category: &[u8]) -> Implied {
+    Implied {
+        slices: SliceKind::implied(category, Nesting::Nested),
+        origin: KindOrigin::of_system(category),
+    }
 }
 
 /// Reads the records of a part.
@@ -135,9 +141,11 @@ pub(super) struct SeriesKey {
 pub(super) struct Emitter<'f, O> {
     file: Words<'f, O>,
     pub(super) scan: &'f Scan,
-    kinds: &'f Kinds,
     pub(super) cache: &'f mut Cache,
     pub(super) out: LaneColumns,
+    pub(super) names: PartNames,
+    /// The kinds of records without names.
+    own_kinds: [Option<KindId>; Sort::COUNT],
     end_label: Option<u32>,
     /// The labels of slices whose kind is an argument, by the label that their names have.
     labels_of_kinds: FxHashMap<(u32, SliceKind), u32>,
@@ -154,53 +162,61 @@ pub(super) struct Emitter<'f, O> {
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
     fn new(source: Source<'f>, cache: &'f mut Cache, range: PartRange) -> Self {
-        let Source { bytes, scan, kinds } = source;
+        let Source { bytes, scan } = source;
         cache.start(scan, range);
+        let is_own = scan.tables.is_own();
+        let implied: fn(&[u8]) -> Implied = match is_own {
+            true => implied_in_own,
+            false => |_| Implied::default(),
+        };
+        let mut out = LaneColumns {
+            ties: scan.tables.ties(),
+            ..LaneColumns::new(3)
+        };
+        let mut intern = |name| out.strings.intern_text(name);
         let first = scan
             .loss_facts
             .partition_point(|place| *place < range.start);
         let well_known = WellKnown {
-            incoming_weight: cache.strings.intern_text("incoming_weight"),
-            outgoing_weight: cache.strings.intern_text("outgoing_weight"),
-            outgoing_state: cache.strings.intern_text("outgoing_state"),
-            without_states: cache.strings.intern_text("without_states"),
-            outgoing_not_seen: cache.strings.intern_text(OUTGOING_NOT_SEEN),
-            waits: cache.strings.intern_text("waits"),
-            waker: cache.strings.intern_text("waker"),
-            woken_in: cache.strings.intern_text("woken_in"),
-            woken_by: cache.strings.intern_text("woken_by"),
-            interrupted: cache.strings.intern_text(INTERRUPTED),
-            recorded_by: cache.strings.intern_text(RECORDED_BY),
-            recorded_by_process: cache.strings.intern_text(RECORDED_BY_PROCESS),
-            spans_loss: cache.strings.intern_text("spans_loss"),
-            longest: cache.strings.intern_text(LONGEST),
-            on_cpu: cache.strings.intern_text(ON_CPU),
-            async_group: cache.strings.intern_text(ASYNC_GROUP),
-            global_async_group: cache.strings.intern_text("global_async_group"),
-            really_at_ns: cache.strings.intern_text("really_at_ns"),
-            really_in: cache.strings.intern_text(REALLY_IN),
-            really_in_from: cache.strings.intern_text(REALLY_IN_FROM),
-            measured_ns: cache.strings.intern_text("measured_ns"),
-            end_not_seen: cache.strings.intern_text("end_not_seen"),
-            never_ended: cache.strings.intern_text(NEVER_ENDED),
-            really_began_ns: cache.strings.intern_text(REALLY_BEGAN),
-            really_ended_ns: cache.strings.intern_text(REALLY_ENDED),
-            slice_kind: cache.strings.intern_text(SLICE_KIND),
-            flow_kind: cache.strings.intern_text(FLOW_KIND),
+            incoming_weight: intern("incoming_weight"),
+            outgoing_weight: intern("outgoing_weight"),
+            outgoing_state: intern("outgoing_state"),
+            without_states: intern("without_states"),
+            outgoing_not_seen: intern(OUTGOING_NOT_SEEN),
+            waits: intern("waits"),
+            waker: intern("waker"),
+            woken_in: intern("woken_in"),
+            woken_by: intern("woken_by"),
+            interrupted: intern(INTERRUPTED),
+            recorded_by: intern(RECORDED_BY),
+            recorded_by_process: intern(RECORDED_BY_PROCESS),
+            spans_loss: intern("spans_loss"),
+            longest: intern(LONGEST),
+            on_cpu: intern(ON_CPU),
+            async_group: intern(ASYNC_GROUP),
+            global_async_group: intern("global_async_group"),
+            really_at_ns: intern("really_at_ns"),
+            really_in: intern(REALLY_IN),
+            really_in_from: intern(REALLY_IN_FROM),
+            measured_ns: intern("measured_ns"),
+            end_not_seen: intern("end_not_seen"),
+            never_ended: intern(NEVER_ENDED),
+            really_began_ns: intern(REALLY_BEGAN),
+            really_ended_ns: intern(REALLY_ENDED),
+            slice_kind: intern(SLICE_KIND),
+            flow_kind: intern(FLOW_KIND),
         };
         Emitter {
             file: Words::new(bytes),
             scan,
-            kinds,
             cache,
-            out: LaneColumns {
-                ties: scan.tables.ties(),
-                ..LaneColumns::new(3)
-            },
+            out,
+            names: PartNames::new(Family::Durations, implied),
+            own_kinds: [None; Sort::COUNT],
             end_label: None,
             labels_of_kinds: FxHashMap::default(),
             labels_of_cpus: FxHashMap::default(),
-            is_own: scan.tables.is_own(),
+            is_own,
             all_series: FxHashMap::default(),
             recent_pair: None,
             loss_facts: scan.loss_facts.get(first..).unwrap_or(&[]),
@@ -302,12 +318,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             self.cache.local.forget_strings();
         }
         // The text is interned when an event needs it: many entries are replaced before that.
-        let entry = StringEntry {
-            place: Some(at),
-            id: StringId::EMPTY,
-            run: self.cache.run() | UNREAD,
-        };
-        self.cache.local.set_string(index, entry);
+        self.cache.set_place(index, at);
     }
 
     fn thread_record(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -325,53 +336,30 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the id, among the part's own strings, of a text of the cache; rows of the part use this id.
-    #[inline]
-    pub(super) fn own_text(&mut self, text: StringId) -> StringId {
-        let cache = &mut *self.cache;
-        cache.own.id(text, &cache.strings, &mut self.out.strings)
-    }
-
-    /// Returns the id of a text in the cache.
+    /// Returns the id of a text in the part's strings.
     #[inline]
     pub(super) fn text(&mut self, text: TextRef<'f>, at: u64) -> StringId {
         match text {
-            TextRef::Inline(bytes) => self.cache.strings.intern(bytes),
+            TextRef::Inline(bytes) => self.out.strings.intern_first(bytes),
             TextRef::Index(0) => StringId::EMPTY,
-            TextRef::Index(index) => match self.cache.local.known_string(index) {
-                (run, id) if run == self.cache.run() => id,
-                _ => self.look_up_string(index, at),
+            TextRef::Index(index) => match self.cache.string(index) {
+                Some(id) => id,
+                None => self.look_up_string(index, at),
             },
         }
     }
 
     #[cold]
     fn look_up_string(&mut self, index: u16, at: u64) -> StringId {
-        let known = self.cache.local.string(index);
-        let slot = self.cache.slot();
-        let found = match known.run {
-            run if run == self.cache.run() | UNREAD => known.place,
-            _ => self.scan.tables.string_at(slot, index, at),
-        };
-        let Some(place) = found else {
+        let Some(place) = self.cache.place(self.scan, index, at) else {
             self.note("unresolved_string", at, || {
                 format!("string {index} was not registered")
             });
-            return self.cache.strings.intern_text(&unresolved_text(index));
+            return self.out.strings.intern_text(&unresolved_text(index));
         };
-        let id = if known.place == Some(place) && known.run & UNREAD == 0 {
-            known.id
-        } else {
-            let text = string_bytes(self.file, place).unwrap_or(&[]);
-            self.cache.strings.intern(text)
-        };
-        let run = self.cache.run();
-        let entry = StringEntry {
-            place: Some(place),
-            id,
-            run,
-        };
-        self.cache.local.set_string(index, entry);
+        let text = string_bytes(self.file, place).unwrap_or(&[]);
+        let id = self.out.strings.intern_first(text);
+        self.cache.set_string(index, place, id);
         id
     }
 
@@ -470,24 +458,27 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the kind of a record, and the label of the slice that the record is or begins.
+    /// Returns the kind of records of a type with these names.
     #[inline]
-    pub(super) fn kind(&mut self, sort: Sort, category: StringId, name: StringId) -> KindAndLabel {
-        let (kinds, out, is_own) = (self.kinds, &mut self.out, self.is_own);
-        self.cache.kind(
-            sort,
-            NameIds { category, name },
-            |strings| kinds.intern(sort, strings.bytes(category), strings.bytes(name)),
-            |own, all| {
-                let kind = match is_own {
-                    true => SliceKind::implied(all.bytes(category), Nesting::Nested),
-                    false => SliceKind::Durations,
-                };
-                let category = own.id(category, all, &mut out.strings);
-                let name = own.id(name, all, &mut out.strings);
-                push_label(&mut out.labels, kind, category, name)
-            },
-        )
+    pub(super) fn kind(&mut self, sort: Sort, names: NameIds) -> KindId {
+        self.names.kind(&mut self.out, names, sort.role())
+    }
+
+    /// Returns the kind of records of a type without names.
+    pub(super) fn own_kind(&mut self, sort: Sort) -> KindId {
+        let known = self.own_kinds.get(sort as usize).copied();
+        if let Some(Some(kind)) = known {
+            return kind;
+        }
+        let names = NameIds {
+            category: self.out.strings.intern_text(sort.category()),
+            name: self.out.strings.intern_text(sort.text()),
+        };
+        let kind = self.kind(sort, names);
+        if let Some(known) = self.own_kinds.get_mut(sort as usize) {
+            *known = Some(kind);
+        }
+        kind
     }
 
     /// Returns the label with the names of `label` and another kind.
@@ -500,7 +491,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return label;
         }
         let known = self.labels_of_kinds.entry((label, kind));
-        *known.or_insert_with(|| push_label(labels, kind, named.category, named.name))
+        *known.or_insert_with(|| {
+            labels.push(Label { kind, ..named });
+            labels.len() as u32 - 1
+        })
     }
 
     /// Returns the label with the names and the kind of `label`, for a slice on the track of its CPU.
@@ -528,15 +522,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     /// Returns the label shared by all ends: only its family matters.
     #[inline]
     pub(super) fn end_label(&mut self) -> u32 {
-        let labels = &mut self.out.labels;
-        *self.end_label.get_or_insert_with(|| {
-            push_label(
-                labels,
-                SliceKind::default(),
-                StringId::EMPTY,
-                StringId::EMPTY,
-            )
-        })
+        let (names, out) = (&mut self.names, &mut self.out);
+        *self
+            .end_label
+            .get_or_insert_with(|| names.label(out, NameIds::default()))
     }
 
     /// Returns the series of a counter event's argument.
@@ -550,7 +539,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if let Some(&series) = self.all_series.get(&key) {
             return series;
         }
-        let strings = &self.cache.strings;
+        let strings = &self.out.strings;
         let id = if id == 0 {
             String::new()
         } else {
@@ -568,20 +557,4 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn diagnostics(&mut self) -> &mut Diagnostics {
         &mut self.out.diagnostics
     }
-}
-
-fn push_label(
-    labels: &mut Streaks<Label>,
-    kind: SliceKind,
-    category: StringId,
-    name: StringId,
-) -> u32 {
-    labels.push(Label {
-        family: Family::Durations,
-        kind,
-        name,
-        category,
-        key: 0,
-    });
-    labels.len() as u32 - 1
 }

@@ -10,6 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::lives::{LifeOf, Lives, ObjectLife};
 use super::named_objects::{
     KernelObject, NamedObject, OBJECT_OTHER, OBJECT_PROCESS, OBJECT_THREAD, ObjectName,
@@ -19,7 +21,7 @@ use crate::base::{Maybe, StringId, Strings};
 use crate::event::{Directory, ProcessEntry, ProcessKey, ThreadEntry, ThreadKey, Ties};
 use crate::fxt::agreed::{MACHINE, cpu_of_koid, is_stand_in, number_of_koid};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Thread {
     process: Option<ProcessKey>,
     process_koid: u64,
@@ -45,14 +47,14 @@ pub(crate) struct Numbering {
 }
 
 /// A registered thread that represents no real thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Nobody {
     registered: ThreadKey,
     meant: Maybe<ThreadKey>,
 }
 
 /// A thread that only the bulk pass finds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum LateThread {
     /// A koid that the fold did not find as a thread.
     Koid(u64),
@@ -67,14 +69,14 @@ pub(crate) enum LateThread {
     Provider(u32),
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Late {
     keys: FxHashMap<LateThread, ThreadKey>,
     order: Vec<LateThread>,
 }
 
 /// All threads, processes and named objects of a file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Entities {
     threads: Vec<Thread>,
     pairs: FxHashMap<(u64, u64), Maybe<ThreadKey>>,

@@ -14,15 +14,15 @@
 use crate::base::{Location, Maybe, Severity, StringId};
 use crate::event::{
     AsyncMark, AsyncOp, AsyncScope, Complete, CutSide, FlowBound, FlowJoin, FlowKind, FlowMark,
-    FlowOp, ProcessKey, Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
+    FlowOp, KindId, ProcessKey, Sample, SeriesScope, SliceKind, ThreadKey, Ties, UNSEEN_END,
 };
 
 use crate::event::slice_kind::Nesting;
+use crate::formats::part_names::{KindAndLabel, NameIds};
 
-use super::cache::KindAndLabel;
 use super::emit::{Emitter, SeriesKey, WellKnown};
-use super::kinds::Sort;
 use super::rows::{END_BIT, NewEvent, OVER_BIT};
+use super::sort::Sort;
 use crate::base::ByteOrder;
 use crate::fxt::args::{Arg, ArgValue, Args, Skipped, UNKNOWN_ARGUMENT};
 use crate::fxt::layout::event;
@@ -33,8 +33,7 @@ struct Head {
     at: u64,
     time: i64,
     thread: Maybe<ThreadKey>,
-    category: StringId,
-    name: StringId,
+    names: NameIds,
     label: u32,
 }
 
@@ -77,7 +76,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         let (Some(category), Some(name)) = (category, name) else {
             return self.short(at, "an event record");
         };
-        let (category, name) = (self.text(category, at), self.text(name, at));
+        let names = NameIds {
+            category: self.text(category, at),
+            name: self.text(name, at),
+        };
         let arg_count = event::ARGS.get(header);
         let cpu = self.cpu_of(thread);
         if cpu.is_some() {
@@ -96,7 +98,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             sort,
             Sort::Instant | Sort::CpuInstant | Sort::Begin | Sort::End
         ) {
-            let KindAndLabel { kind, mut label } = self.kind(sort, category, name);
+            let (kind, mut label) = self.kind_and_label(sort, names);
             let args = Args::new(record, next, arg_count);
             if sort == Sort::Begin && arg_count > 0 {
                 label = self.own_label(label, args.clone(), at);
@@ -149,7 +151,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             },
             _ => time,
         };
-        let KindAndLabel { kind, mut label } = self.kind(sort, category, name);
+        let (kind, mut label) = self.kind_and_label(sort, names);
         if sort == Sort::Complete && arg_count > 0 {
             label = self.own_label(label, args.clone(), at);
         }
@@ -160,8 +162,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             at,
             time,
             thread,
-            category,
-            name,
+            names,
             label,
         };
         let is_async = matches!(sort, Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd);
@@ -214,15 +215,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 let (bound, later) = self.flow_bound(&head, args.clone());
                 time = time.saturating_add(later);
                 let kind = self.flow_kind(&head, args);
-                let (name, category) = (self.own_text(name), self.own_text(category));
                 self.flow(FlowMark {
                     event: 0,
                     op,
                     bound,
                     joined: FlowJoin::ById,
                     id,
-                    name,
-                    category,
+                    name: names.name,
+                    category: names.category,
                     kind,
                 })
             }
@@ -236,6 +236,16 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             sort,
             detail,
         });
+    }
+
+    /// Returns the kind of an event, and the label of the slice that it is or begins; 0 if it is none and begins none.
+    #[inline]
+    fn kind_and_label(&mut self, sort: Sort, names: NameIds) -> (KindId, u32) {
+        if matches!(sort, Sort::Begin | Sort::Complete) {
+            let KindAndLabel { kind, label } = self.names.slice(&mut self.out, names);
+            return (kind, label);
+        }
+        (self.kind(sort, names), 0)
     }
 
     /// Returns the CPU that an artificial thread of our own exporter represents; `None` for other threads.
@@ -363,7 +373,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         args.find_map(|arg| match arg.value {
             ArgValue::Text(word) if self.text(arg.name, at) == self.well_known.slice_kind => {
                 let word = self.text(word, at);
-                SliceKind::of_word(self.cache.strings.bytes(word))
+                SliceKind::of_word(self.out.strings.bytes(word))
             }
             _ => None,
         })
@@ -430,7 +440,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         };
         let mut kind = match self.is_own {
             true => {
-                let category = self.cache.strings.bytes(head.category);
+                let category = self.out.strings.bytes(head.names.category);
                 SliceKind::implied(category, Nesting::Async)
             }
             false => SliceKind::Async,
@@ -447,7 +457,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 }
                 if name == self.well_known.slice_kind {
                     let word = self.text(text, head.at);
-                    kind = SliceKind::of_word(self.cache.strings.bytes(word)).unwrap_or(kind);
+                    kind = SliceKind::of_word(self.out.strings.bytes(word)).unwrap_or(kind);
                 }
                 if is_global {
                     scope = AsyncScope::Global;
@@ -459,10 +469,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             op,
             scope,
             id,
-            name: self.own_text(head.name),
-            category: self.own_text(head.category),
+            name: head.names.name,
+            category: head.names.category,
             kind,
-            group: self.own_text(group),
+            group,
         };
         let asyncs = &mut self.cache.rows.asyncs;
         asyncs.push(mark);
@@ -511,10 +521,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             }
         }
         let bound = match (slice, from) {
-            (Some(Some(name)), Some(at)) => FlowBound::Begun {
-                at,
-                name: self.own_text(name),
-            },
+            (Some(Some(name)), Some(at)) => FlowBound::Begun { at, name },
             (Some(_), _) => FlowBound::Nowhere,
             (None, _) => bound,
         };
@@ -532,12 +539,12 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 && self.text(arg.name, head.at) == self.well_known.flow_kind
             {
                 let word = self.text(word, head.at);
-                let stated = FlowKind::of_word(self.cache.strings.bytes(word));
+                let stated = FlowKind::of_word(self.out.strings.bytes(word));
                 return stated.unwrap_or_default();
             }
         }
         match self.is_own {
-            true => FlowKind::implied(self.cache.strings.bytes(head.name)),
+            true => FlowKind::implied(self.out.strings.bytes(head.names.name)),
             false => FlowKind::Stated,
         }
     }
@@ -586,7 +593,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             };
             let argument = self.text(arg.name, head.at);
             let series = self.series(SeriesKey {
-                event: head.name,
+                event: head.names.name,
                 argument,
                 id,
                 scope,

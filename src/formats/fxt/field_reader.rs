@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 
 use super::fields::{ReadValue, Spelled, Texts, value_in};
-use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
+use super::sort::Sort;
 use super::tables::{ProviderSlot, ValidAt};
 use crate::base::ByteOrder;
 use crate::event::{ExactTexts, FieldSink, FieldView};

@@ -9,8 +9,8 @@ use crate::event::{ExactTexts, FieldRef, FieldRole, InstantScope, ValueRef};
 use crate::formats::EventRef;
 
 use super::describe::describe;
-use super::kinds::Sort;
 use super::scan::{Scan, string_bytes};
+use super::sort::Sort;
 use super::tables::ProviderSlot;
 use crate::base::ByteOrder;
 use crate::fxt::args::{Arg, ArgValue, Args};

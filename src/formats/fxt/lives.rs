@@ -13,6 +13,8 @@
 //!
 //! Every argument may be missing: then the fact is unknown. `assemble` decides what follows from a life.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::{Directory, ForkSort, ProcessKey, RecordedImage, RecordedLife, ThreadKey};
 
@@ -37,7 +39,7 @@ pub(crate) struct ObjectLife<'a> {
 }
 
 /// All lives that a file describes; parents are koids.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lives {
     processes: Vec<(ProcessKey, Option<u64>, RecordedLife)>,
     threads: Vec<(ThreadKey, RecordedLife)>,

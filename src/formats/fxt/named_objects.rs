@@ -1,5 +1,7 @@
 //! Kernel objects as records name them: their types, classes and names.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::StringId;
 use crate::fxt::layout::kernel_object;
 
@@ -72,7 +74,7 @@ pub(crate) struct KernelObject<'a> {
 }
 
 /// Name and type of a kernel object.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct ObjectName {
     pub object_type: u64,
     pub name: StringId,

@@ -4,6 +4,7 @@
 
 use crate::base::{ByteOrder, Location, Maybe, Severity, StringId};
 use crate::event::{LogRow, ThreadKey, Ties};
+use crate::formats::part_names::NameIds;
 use crate::fxt::args::{Args, object_owner_words};
 use crate::fxt::layout::{blob, large, log, profiler, userspace_object};
 use crate::fxt::words::{TextRef, Words, read_text};
@@ -11,8 +12,8 @@ use crate::fxt::words::{TextRef, Words, read_text};
 use super::describe::{UNKNOWN_BLOB, blob_type_name};
 use super::emit::Emitter;
 use super::entities::LateThread;
-use super::kinds::Sort;
 use super::rows::NewEvent;
+use super::sort::Sort;
 
 impl<'f, O: ByteOrder> Emitter<'f, O> {
     pub(super) fn blob(&mut self, at: u64, header: u64, record: Words<'f, O>) {
@@ -64,12 +65,13 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return self.short(at, "a log record");
         };
         let message = self.out.strings.intern(message);
+        let kind = self.own_kind(Sort::Log);
         let rows = &mut self.cache.rows;
         rows.push(NewEvent {
             time,
             at,
             thread,
-            kind: Sort::Log.own_kind(),
+            kind,
             sort: Sort::Log,
             detail: rows.logs.len() as u32,
         });
@@ -93,8 +95,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             return self.short(at, sort.text());
         };
         let time = self.scan.shown_at(at).map_or(0, |time| time.0);
-        let (category, name) = (self.text(category, at), self.text(name, at));
-        let kind = self.kind(sort, category, name).kind;
+        let names = NameIds {
+            category: self.text(category, at),
+            name: self.text(name, at),
+        };
+        let kind = self.kind(sort, names);
         self.cache.rows.push(NewEvent {
             time,
             at,
@@ -138,11 +143,12 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         if super::profiler::read_profile(record).is_none() {
             return self.short(at, "a profiler record");
         }
+        let kind = self.own_kind(sort);
         self.cache.rows.push(NewEvent {
             time,
             at,
             thread,
-            kind: sort.own_kind(),
+            kind,
             sort,
             detail: 0,
         });
@@ -172,8 +178,11 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                 let Some(thread) = self.thread(reference, record, &mut next, at) else {
                     return self.short(at, "a large record");
                 };
-                let (category, name) = (self.text(category, at), self.text(name, at));
-                let kind = self.kind(Sort::Blob, category, name).kind;
+                let names = NameIds {
+                    category: self.text(category, at),
+                    name: self.text(name, at),
+                };
+                let kind = self.kind(Sort::Blob, names);
                 if self.out.ties == Ties::First {
                     self.read_cpu(Args::new(record, next, large::ARGS.get(fields)), at);
                 }

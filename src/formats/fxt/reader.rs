@@ -4,17 +4,17 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use crate::base::column::store_inside;
 use crate::base::{
     Big, ByteOrder, Cancelled, Diagnostics, Endian, Job, Little, Location, Problem, ReadError,
     Severity, Timestamp,
 };
 use crate::event::part::{ClockUnit, Provider, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, Directory, Fact, KindOrigin, Lane, LaneColumns, Need, Part, TraceInfo,
+    Coarse, DecodedEvent, Directory, Fact, KindId, Lane, LaneColumns, Need, Part, TraceInfo,
 };
 use crate::formats::events::FieldReader;
-use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::{PartRead, in_one_lane, start};
+use crate::formats::stream::{KeptFacts, PartRead, in_one_lane, start};
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 use crate::fxt::Words;
 
@@ -24,7 +24,6 @@ use super::emit::{self, Source};
 use super::entities::Numbering;
 use super::field_reader::RecordArguments;
 use super::fold::{PartRange, State};
-use super::kinds::{Kinds, Sort};
 use super::scan::Scan;
 use super::settle::settle;
 use super::sniff::{FoundOrder, Magic, likely_order_of};
@@ -48,7 +47,6 @@ pub(crate) struct FxtReader {
     parts: Vec<Part>,
     /// The tables and names of the whole file; set before the first part is read.
     found: OnceLock<Arc<Scan>>,
-    kinds: Kinds,
     /// Look-up results of parts that were read, for reuse by later parts.
     caches: Mutex<Vec<Cache>>,
 }
@@ -85,7 +83,6 @@ impl FxtReader {
             magic,
             windows: Vec::new(),
             found: OnceLock::new(),
-            kinds: Kinds::default(),
             caches: Mutex::default(),
         };
         Ok(reader.in_windows(windows))
@@ -209,7 +206,7 @@ impl FxtReader {
             part: 0,
             place,
             time: Timestamp(0),
-            kind: Sort::Blob.own_kind(),
+            kind: KindId::default(),
             thread: None,
         };
         let bytes = self.input.bytes();
@@ -242,15 +239,7 @@ impl FxtReader {
     pub(super) fn directory(&self, scan: &Scan) -> Directory {
         // All parts were read.
         self.caches().clear();
-        let ListedKinds { mut kinds, strings } = self.kinds.list();
-        if scan.tables.is_own() {
-            for kind in &mut kinds {
-                kind.origin = KindOrigin::of_system(strings.bytes(kind.category));
-            }
-        }
         let mut directory = Directory {
-            kinds,
-            strings,
             seen_until: scan.seen_until.map(Timestamp),
             ..Directory::default()
         };
@@ -336,13 +325,12 @@ impl Stream for FxtReader {
         let source = Source {
             bytes: self.input.bytes(),
             scan,
-            kinds: &self.kinds,
         };
         let read = match self.endian {
             Endian::Little => emit::emit::<Little>(source, &mut cache, *range, job),
             Endian::Big => emit::emit::<Big>(source, &mut cache, *range, job),
         };
-        if read.is_ok() && cache.is_small() {
+        if read.is_ok() {
             self.caches().push(cache);
         }
         read
@@ -369,6 +357,14 @@ impl Stream for FxtReader {
 
     fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
         start(self, job).map(drop)
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        store_inside(&**self.found.get()?).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, _trace: &Trace) -> Option<()> {
+        self.found.set(Arc::new(facts.restored()?)).ok()
     }
 }
 
@@ -429,8 +425,7 @@ impl Events for FxtReader {
     }
 
     fn memory_bytes(&self) -> u64 {
-        let found = self.found.get().map_or(0, |scan| scan.memory_bytes());
-        found + self.kinds.memory_bytes()
+        self.found.get().map_or(0, |scan| scan.memory_bytes())
     }
 }
 

@@ -13,7 +13,7 @@ use crate::event::{
     Measured, Sample, StateFacts, Switch, ThreadKey, Wakeup,
 };
 
-use super::kinds::Sort;
+use super::sort::Sort;
 
 /// An event. `detail` depends on the record type: for a mark it is the label (ends have `END_BIT`), otherwise the index
 /// of the typed row.

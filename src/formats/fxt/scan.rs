@@ -2,6 +2,8 @@
 //!
 //! Built by `fold` and `conclude`; then used by all parts and for decoding single records.
 
+use serde::{Deserialize, Serialize};
+
 use crate::base::{ByteOrder, Diagnostics, Timestamp};
 use crate::event::{CpuLoss, Gap};
 use crate::fxt::layout::string;
@@ -11,7 +13,7 @@ use super::entities::Entities;
 use super::tables::Tables;
 
 /// The facts; see the module's documentation.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Scan {
     /// Strings, threads, rates and providers by place.
     pub tables: Tables,
@@ -43,7 +45,7 @@ pub(crate) struct Scan {
 }
 
 /// A record without a time of its own.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ShownAt {
     /// Place of the record.
     pub place: u64,
@@ -52,7 +54,7 @@ pub(crate) struct ShownAt {
 }
 
 /// A gap and the place of its record.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct GapAt {
     /// Place of the record.
     pub place: u64,
@@ -61,7 +63,7 @@ pub(crate) struct GapAt {
 }
 
 /// A userspace object record, which names a pointer of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct NamedPointer {
     /// Koid of the process; 0 if unknown.
     pub process: u64,

@@ -24,8 +24,8 @@ use crate::event::{
 };
 
 use super::emit::Emitter;
-use super::kinds::Sort;
 use super::rows::NewEvent;
+use super::sort::Sort;
 use crate::base::ByteOrder;
 use crate::fxt::args::{Arg, ArgValue, Args};
 use crate::fxt::layout::scheduling::{self, IDLE_WEIGHT, legacy};
@@ -141,7 +141,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     if self.text(arg.name, at) == self.well_known.outgoing_state =>
                 {
                     let letters = self.text(letters, at);
-                    state = finer_state(self.cache.strings.bytes(letters)).unwrap_or(state);
+                    state = finer_state(self.out.strings.bytes(letters)).unwrap_or(state);
                     continue;
                 }
                 ArgValue::Bool(true)
@@ -238,13 +238,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
     }
 
     fn switch(&mut self, time: i64, at: u64, switch: Switch) {
+        let kind = self.own_kind(Sort::Switch);
         let rows = &mut self.cache.rows;
         let detail = rows.switches.len() as u32;
         rows.push(NewEvent {
             time,
             at,
             thread: switch.prev.into(),
-            kind: Sort::Switch.own_kind(),
+            kind,
             sort: Sort::Switch,
             detail,
         });
@@ -276,10 +277,10 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
                     let name = self.text(arg.name, at);
                     if name == self.well_known.woken_in {
                         let word = self.text(text, at);
-                        interrupt = Interrupt::of_word(self.cache.strings.bytes(word));
+                        interrupt = Interrupt::of_word(self.out.strings.bytes(word));
                     } else if name == self.well_known.woken_by && self.out.ties == Ties::First {
                         let word = self.text(text, at);
-                        facts.woken_by = Some(self.own_text(word));
+                        facts.woken_by = Some(word);
                     }
                 }
                 ArgValue::Bool(_) | ArgValue::Int64(_) if self.is_cut_by(&arg, at) => {}
@@ -300,13 +301,14 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
         let thread = self.tid(koid);
         let shown_at = interrupted.or(waker).unwrap_or(thread);
+        let kind = self.own_kind(Sort::Wakeup);
         let rows = &mut self.cache.rows;
         let detail = rows.wakeups.len() as u32;
         rows.push(NewEvent {
             time,
             at,
             thread: shown_at.into(),
-            kind: Sort::Wakeup.own_kind(),
+            kind,
             sort: Sort::Wakeup,
             detail,
         });

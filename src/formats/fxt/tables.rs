@@ -12,6 +12,8 @@
 
 use rustc_hash::FxHashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{ThreadKey, Ties};
 use crate::fxt::agreed::{OWN_BORDERS, OWN_PROVIDER};
 
@@ -21,7 +23,7 @@ use super::ticks::TickScale;
 pub(crate) type ProviderSlot = u32;
 
 /// Tables of one provider, from one announcement to the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Provider {
     /// The provider's id in the file.
     pub id: u32,
@@ -69,7 +71,7 @@ impl Provider {
 }
 
 /// The tables of a whole file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Tables {
     providers: Vec<Provider>,
     latest: FxHashMap<u32, ProviderSlot>,

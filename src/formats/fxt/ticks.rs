@@ -3,8 +3,10 @@
 //! `ticks * numerator / denominator` is estimated by a 64.64 fixed-point product, which is too small by at most one,
 //! and corrected by the remainder. So errors do not accumulate at any rate.
 
+use serde::{Deserialize, Serialize};
+
 /// A provider's tick rate, prepared for conversion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TickScale {
     ticks_per_second: u64,
     numerator: u64,

@@ -14,14 +14,15 @@ use super::fold::{Found, PartStart, State};
 use super::reader::{TextReader, pid_of_name};
 use super::sniff;
 use super::summary::Summary;
+use crate::base::column::store_inside;
 use crate::base::{Cancelled, Diagnostics, Job, Location, ReadError, Severity, TimeSpan};
 use crate::event::{
     Coarse, DecodedEvent, DensitySample, Fact, Lane, LaneColumns, Need, Part, PartColumns,
     TraceInfo,
 };
 use crate::formats::format::{Input, Sniff, Together};
-use crate::formats::stream::{PartRead, start};
-use crate::formats::text_kinds::Kinds;
+use crate::formats::kind_table::Kinds;
+use crate::formats::stream::{KeptFacts, PartRead, start};
 use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
 use crate::trace::Trace;
 
@@ -286,6 +287,25 @@ impl Stream for Family {
             let _ = reader.found.set(found);
         }
         Ok(())
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        let found: Option<Vec<&Found>> = self.readers.iter().map(|it| it.found.get()).collect();
+        store_inside(&found?).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        let found: Vec<Found> = facts.restored()?;
+        let first = self.readers.first()?;
+        if found.len() != self.readers.len() {
+            return None;
+        }
+        // All files share their kinds.
+        first.kinds.take_from(trace);
+        for (reader, found) in self.readers.iter().zip(found) {
+            let _ = reader.found.set(found);
+        }
+        Some(())
     }
 }
 

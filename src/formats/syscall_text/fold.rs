@@ -6,6 +6,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::forks::LateFork;
@@ -36,7 +38,7 @@ pub(crate) struct PartStart {
 }
 
 /// A fork on a single line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Birth {
     /// The new pid.
     pub child: u32,
@@ -45,7 +47,7 @@ pub(crate) struct Birth {
 }
 
 /// Facts about the whole text.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
     /// Forks whose result is in a later line, sorted by place.
     pub forks: Vec<LateFork>,

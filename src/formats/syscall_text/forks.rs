@@ -1,12 +1,14 @@
 //! Calls that create processes or threads, and the pids that they return.
 
+use serde::{Deserialize, Serialize};
+
 use super::dialect::Dialect;
 use super::line::{call_name, is_whole_result, open_end};
 use super::prefix::TextLine;
 use super::values::{outcome, split_call};
 
 /// A fork whose result is in a later line than its begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct LateFork {
     /// Offset of the call's first line.
     pub place: u64,

@@ -10,6 +10,8 @@
 //!
 //! Of the 29 strace texts of the corpus and the samples, 16 contain such calls.
 
+use serde::{Deserialize, Serialize};
+
 /// A line that continues a call, by byte offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Half {
@@ -20,7 +22,7 @@ pub(crate) struct Half {
 }
 
 /// All lines that continue a call, with the call's first line: 16 bytes per line.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Halves {
     /// Offsets of the lines that continue calls, ascending.
     rests: Vec<u64>,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use crate::base::column::store_inside;
 use crate::base::lines::cut_at_line_ends;
 use crate::base::{Cancelled, Diagnostics, Job, Location, Problem, ReadError, Severity};
 use crate::event::keys::Derive;
@@ -11,10 +12,10 @@ use crate::event::{
     Coarse, DecodedEvent, Directory, Fact, FirstDay, Lane, LaneColumns, Need, Part, ThreadEntry,
     TraceInfo,
 };
+use crate::formats::kind_table::Kinds;
 use crate::formats::kind_table::ListedKinds;
-use crate::formats::stream::{PartRead, in_one_lane, start};
+use crate::formats::stream::{KeptFacts, PartRead, in_one_lane, start};
 use crate::formats::text_end::note_cut_line;
-use crate::formats::text_kinds::Kinds;
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 
 use super::clock::Clock;
@@ -304,6 +305,16 @@ impl Stream for TextReader {
         self.kinds.take_from(trace);
         let _ = self.found.set(start(self, job)?.whole);
         Ok(())
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        store_inside(self.found.get()?).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        let found = facts.restored()?;
+        self.kinds.take_from(trace);
+        self.found.set(found).ok()
     }
 }
 

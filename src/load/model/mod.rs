@@ -20,19 +20,22 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::guard::GuardedMap;
 use super::loaded::LoadedTrace;
 use super::reading::{Growth, Reading};
 use super::source::Source;
+use crate::base::column::Column;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::user_folder::cache_folder;
+use crate::formats::AnyStream;
+use crate::formats::stream::KeptFacts;
 use crate::index::Index;
 use crate::trace::Trace;
 use file::Label;
 pub(crate) use folder::{Folder, ModelFile};
-pub(super) use reopened::Reopened;
+pub(super) use reopened::{Preparation, Reopened};
 
 /// The version of the values in a model file: a fingerprint of the program's source, because any change of it may change
 /// what is read, and how it is laid out.
@@ -62,6 +65,7 @@ struct Pending {
     trace: Arc<Trace>,
     index: Arc<Index>,
     part_count: u32,
+    stream: Arc<dyn AnyStream>,
 }
 
 static STORE: OnceLock<Store> = OnceLock::new();
@@ -82,20 +86,38 @@ pub(crate) fn enable(folder: Folder, writing: Writing) {
     });
 }
 
-/// What a model file contains.
-#[derive(Deserialize)]
+/// What was found in a model file.
 pub(super) struct Model {
     pub trace: Trace,
     pub index: Index,
     pub part_count: u32,
+    /// With which events can be decoded at once, if they were kept.
+    pub facts: Option<KeptFacts>,
 }
 
-/// The same as [`Model`], for writing.
+/// What a model file contains.
+#[derive(Deserialize)]
+struct Stored {
+    trace: Trace,
+    index: Index,
+    part_count: u32,
+    /// What [`AnyStream::facts`] returned; empty if nothing.
+    facts: Column<u8>,
+}
+
+/// The same as [`Stored`], for writing.
 #[derive(Serialize)]
-struct ModelRef<'a> {
+struct StoredRef<'a> {
     trace: &'a Trace,
     index: &'a Index,
     part_count: u32,
+    #[serde(serialize_with = "facts_of")]
+    facts: &'a dyn AnyStream,
+}
+
+fn facts_of<S: Serializer>(stream: &&dyn AnyStream, serializer: S) -> Result<S::Ok, S::Error> {
+    let facts = stream.facts().unwrap_or_default();
+    Column::from(facts).serialize(serializer)
 }
 
 /// Returns the label of the model of these files; `None` if model files are not used, or not for such files: streams,
@@ -128,16 +150,29 @@ pub(super) fn find(label: Label) -> Option<Model> {
     let store = STORE.get()?;
     let opened = store.folder.open(label)?;
     let map = GuardedMap::new(&opened).ok()?;
-    let model: Option<Model> = file::read(Bytes::from_owner(map), label);
-    match model {
+    let file = Bytes::from_owner(map);
+    let stored: Option<Stored> = file::read(file.clone(), label);
+    match stored {
         Some(_) => store.folder.mark_used(&opened),
         None => store.folder.remove(label),
     }
-    model
+    let Stored {
+        trace,
+        index,
+        part_count,
+        facts: bytes,
+    } = stored?;
+    let facts = (!bytes.is_empty()).then_some(KeptFacts { bytes, file });
+    Some(Model {
+        trace,
+        index,
+        part_count,
+        facts,
+    })
 }
 
-/// Keeps a loaded trace, if the load took long enough.
-pub(super) fn keep(label: Label, loaded: &LoadedTrace) {
+/// Keeps a loaded trace, which was read from `stream`, if the load took long enough.
+pub(super) fn keep(label: Label, loaded: &LoadedTrace, stream: &Arc<dyn AnyStream>) {
     let Some(store) = STORE.get() else { return };
     let has_changed = loaded.opened.iter().any(|file| file.change().is_some());
     if loaded.timings.full < store.kept_from || has_changed {
@@ -148,6 +183,7 @@ pub(super) fn keep(label: Label, loaded: &LoadedTrace) {
         trace: Arc::clone(&loaded.trace),
         index: Arc::clone(&loaded.index),
         part_count: loaded.part_count,
+        stream: Arc::clone(stream),
     };
     if store.writing == Writing::Later {
         let mut list = store.pending.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,10 +208,11 @@ pub(crate) fn write_pending() {
 impl Store {
     /// Writes a model file. If that fails, for example because the disk is full, there is none.
     fn write(&self, pending: &Pending) {
-        let model = ModelRef {
+        let model = StoredRef {
             trace: &pending.trace,
             index: &pending.index,
             part_count: pending.part_count,
+            facts: &*pending.stream,
         };
         let needed = pending.trace.memory_bytes() + pending.index.memory_bytes();
         let _none = self.folder.add(pending.label, needed, |out| {
@@ -215,34 +252,54 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         enable(Folder::new(folder.path().join("models")), Writing::Later);
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/sample-traces/compress.fxt");
-        let open = || {
-            let mut shown = Vec::new();
-            let mut publish = |loaded: LoadedTrace| shown.push(loaded);
-            let last = open_together(
-                &[path.into()],
-                &[],
-                &[],
-                &Job::default(),
-                Some(&mut publish),
-            );
-            (shown, last.unwrap())
-        };
-        let (_, read) = open();
-        write_pending();
-        let (shown, reopened) = open();
-        let first = &shown[0];
-        assert!(!first.is_complete && reopened.is_complete);
-        assert_ne!(first.id, reopened.id);
-        assert!(Arc::ptr_eq(&first.trace, &reopened.trace));
-        assert!(first.trace.memory_bytes() < read.trace.memory_bytes());
-        assert_eq!(first.trace.slices.len(), read.trace.slices.len());
-        let event = reopened.trace.slices.get(crate::trace::SliceId(0)).begin;
-        let detail = |loaded: &LoadedTrace| {
-            let event = loaded.trace.events.get(event);
-            loaded.reader.describe(event.into())
-        };
-        assert_eq!(detail(&reopened), detail(&read));
-        assert!(!detail(&read).fields.is_empty());
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+        for (name, keeps_facts) in SAMPLES {
+            let path = root.join(name);
+            let open = |job: &Job| {
+                let mut shown = Vec::new();
+                let mut publish = |loaded: LoadedTrace| shown.push(loaded);
+                let last = open_together(
+                    std::slice::from_ref(&path),
+                    &[],
+                    &[],
+                    job,
+                    Some(&mut publish),
+                );
+                (shown, last.unwrap())
+            };
+            let (_, read) = open(&Job::default());
+            write_pending();
+            let job = Job::default();
+            let (shown, reopened) = open(&job);
+            let first = &shown[0];
+            assert!(!first.is_complete && reopened.is_complete);
+            assert_ne!(first.id, reopened.id);
+            assert!(Arc::ptr_eq(&first.trace, &reopened.trace), "{name}");
+            assert!(first.trace.memory_bytes() < read.trace.memory_bytes());
+            assert_eq!(first.trace.slices.len(), read.trace.slices.len());
+            assert_eq!(job.progress().done == 0, keeps_facts, "{name}");
+            let events = (0..read.trace.events.len() as u32).map(crate::trace::EventId);
+            let mut has_fields = false;
+            for event in events.step_by(1 + read.trace.events.len() / 1000) {
+                let detail = |loaded: &LoadedTrace| {
+                    let event = loaded.trace.events.get(event);
+                    loaded.reader.describe(event.into())
+                };
+                let expected = detail(&read);
+                has_fields |= !expected.fields.is_empty();
+                assert_eq!(detail(&reopened), expected, "{name}");
+            }
+            assert!(has_fields, "{name}");
+        }
     }
+
+    /// Samples, and whether the facts with which their events are decoded are in the model file.
+    const SAMPLES: [(&str, bool); 6] = [
+        ("sample-traces/compress.fxt", true),
+        ("tests/golden/chrome_json/open-array.json", true),
+        ("sample-traces/threads-and-signals.strace", true),
+        ("sample-traces/sched-irq.ftrace", true),
+        ("sample-traces/sched-irq-syscalls.dat", true),
+        ("tests/golden/etrace/pipeline.etrace", false),
+    ];
 }

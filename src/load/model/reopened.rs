@@ -4,31 +4,51 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use crate::base::Job;
+use crate::base::{Job, ReadError};
 use crate::event::{DecodedEvent, KindId, Need};
 use crate::formats::events::FieldReader;
+use crate::formats::stream::KeptFacts;
 use crate::formats::{AnyStream, EventRef, Events};
 use crate::trace::Trace;
 
-/// Decodes events; prepares the reader when the first event is decoded. That takes up to as long as reading the file.
+/// Decodes events; prepares the reader when the first event is decoded. Without facts in the model file, that takes up to
+/// as long as reading the file.
 pub(crate) struct Reopened {
     events: Arc<dyn Events>,
-    stream: Arc<dyn AnyStream>,
-    trace: Arc<Trace>,
+    preparation: Preparation,
     is_ready: OnceLock<()>,
 }
 
+/// What the reader of a recording is prepared with.
+pub(crate) struct Preparation {
+    pub(crate) stream: Arc<dyn AnyStream>,
+    /// The trace that was made of the recording.
+    pub(crate) trace: Arc<Trace>,
+    /// Facts from the model file.
+    pub(crate) facts: Option<KeptFacts>,
+}
+
+impl Preparation {
+    /// Makes the events of the recording decodable.
+    ///
+    /// # Errors
+    /// If there is not enough memory, or the job was cancelled.
+    pub(crate) fn run(&self, job: &Job) -> Result<(), ReadError> {
+        let taken =
+            (self.facts.as_ref()).and_then(|facts| self.stream.take_facts(facts, &self.trace));
+        match taken {
+            Some(()) => Ok(()),
+            None => self.stream.prepare(&self.trace, job),
+        }
+    }
+}
+
 impl Reopened {
-    /// Returns the events of the recording with this stream, of which `trace` was made.
-    pub(crate) fn new(
-        events: Arc<dyn Events>,
-        stream: Arc<dyn AnyStream>,
-        trace: Arc<Trace>,
-    ) -> Reopened {
+    /// Returns the events of a recording.
+    pub(crate) fn new(events: Arc<dyn Events>, preparation: Preparation) -> Reopened {
         Reopened {
             events,
-            stream,
-            trace,
+            preparation,
             is_ready: OnceLock::new(),
         }
     }
@@ -36,7 +56,7 @@ impl Reopened {
     fn ready(&self) -> &dyn Events {
         // Without memory for it, events have no text and no fields, as if the file could no longer be read.
         self.is_ready
-            .get_or_init(|| drop(self.stream.prepare(&self.trace, &Job::default())));
+            .get_or_init(|| drop(self.preparation.run(&Job::default())));
         &*self.events
     }
 }

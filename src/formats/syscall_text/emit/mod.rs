@@ -31,7 +31,7 @@ use crate::event::{
     Complete, DirectorySort, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, LoneBegins, Role,
     ThreadKey, UNSEEN_END,
 };
-use crate::formats::text_kinds::Kinds;
+use crate::formats::kind_table::Kinds;
 
 pub(crate) use pieces::{FirstHalf, first_half};
 

@@ -24,8 +24,8 @@ use crate::event::{
 };
 use crate::formats::atrace::Claim;
 use crate::formats::etrace_lines;
+use crate::formats::kind_table::Kinds;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
-use crate::formats::text_kinds::Kinds;
 use crate::tracedat::layout::{Layout, Lost};
 
 /// Entry of the cache of labels by kind and key.
