@@ -5,7 +5,6 @@
 //! thread whose number is the number of its process, as in Perfetto.
 
 use rustc_hash::FxHashMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::numbers::{whole, whole_of_any};

@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::FORMAT;

@@ -11,7 +11,6 @@
 //! records of unknown providers.
 
 use rustc_hash::FxHashMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::event::{ThreadKey, Ties};

@@ -5,7 +5,6 @@
 //! be between both.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-
 use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, TimeState};

@@ -9,6 +9,7 @@ mod marks;
 mod scheduling;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use super::doubles::Doubles;
 use super::etrace_call::is_etrace_call;
@@ -31,8 +32,8 @@ use crate::formats::atrace::Claim;
 use crate::formats::etrace_lines::Found;
 use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
 use crate::formats::ftrace_line::prefix::{Group, Prefix};
+use crate::formats::kind_table::Kinds;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
-use crate::formats::text_kinds::Kinds;
 use graph_lines::{GraphClock, first_tasks};
 
 /// Category of unrecognised lines.
@@ -42,7 +43,7 @@ const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
 
 /// The last event before a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Last {
     /// Time of the line in ns, after spreading.
     pub time: i64,
