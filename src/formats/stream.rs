@@ -401,7 +401,7 @@ pub trait AnyStream: Send + Sync {
     fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError>;
 
     /// Returns what is to be kept in the model file that is written on this thread, so that [`AnyStream::take_facts`] can
-    /// do what `prepare` does; `None` if that is fast, or the parts were not read.
+    /// do what `prepare` does; `None` if nothing is kept, or the parts were not read.
     fn facts(&self) -> Option<Vec<u8>>;
 
     /// Does what `prepare` does, but faster, with the facts that were kept of the same file; `None` if it cannot.

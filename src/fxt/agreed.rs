@@ -27,6 +27,9 @@ pub(crate) const OUTGOING_NOT_SEEN: &str = "outgoing_not_seen";
 /// The argument of a switch: how long the outgoing thread's state lasted at most, in ns.
 pub(crate) const LONGEST: &str = "lasts_at_most_ns";
 
+/// Argument of switches and wakeups, if true: switches are missing during the state that begins, where no loss was
+/// recorded.
+pub(crate) const MISSES_SWITCHES: &str = "misses_switches";
 /// The argument of a wakeup by an interrupt, and of an event on a CPU's thread: the thread that ran there then.
 pub(crate) const INTERRUPTED: &str = "interrupted";
 

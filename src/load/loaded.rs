@@ -132,6 +132,14 @@ impl LoadedTrace {
             .collect()
     }
 
+    /// Returns the name of the first file, or its path, with the number of the other files of this trace.
+    pub(crate) fn with_others(&self, first: String) -> String {
+        match self.all_paths().len() {
+            0 | 1 => first,
+            count => format!("{first} and {} more", count - 1),
+        }
+    }
+
     /// Iterates over all files from which events are still read.
     pub(crate) fn opened_files(&self) -> Box<dyn Iterator<Item = &Arc<OpenedFile>> + '_> {
         let theirs = self.members.iter().flat_map(|it| it.opened_files());

@@ -18,7 +18,7 @@ pub(crate) fn children(trace: &Trace, id: SliceId) -> impl Iterator<Item = Slice
         .partition_point(|row| row.slices.start <= id.0);
     // The next row of the same track contains the slices that are one level deeper, but for those that cross others.
     let track = trace.slices.row_of(id).track;
-    let most = match trace.slices.beside.is_empty() {
+    let most = match trace.slices.beside.has_no_far_children() {
         true => 1,
         false => usize::MAX,
     };

@@ -117,8 +117,7 @@ impl Item {
             },
             Item::State(id) => match trace.states.get(id) {
                 _ if !trace.states.is_uncertain(id.0 as usize) => whole,
-                state if state.state.is_over() => Length::AtLeast(0),
-                state => open(state.event),
+                _ => Length::AtLeast((seen.state_until(trace, id, span.end) - span.start).0),
             },
             Item::Thread(id) => {
                 let thread = trace.thread(id);

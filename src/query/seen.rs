@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Gap;
-use crate::trace::{ProcessId, SliceId, Source, SourceId, ThreadId, Trace, TrackKind};
+use crate::trace::{ProcessId, SliceId, Source, SourceId, StateId, ThreadId, Trace, TrackKind};
 
 /// A duration in ns, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,6 +188,19 @@ impl Seen {
         // The last event is in the last nanosecond of the file: the time after it is unknown.
         let last = end_of(trace, file).0.saturating_sub(1);
         Timestamp(last.min(lost_from)).max(start)
+    }
+
+    /// Returns the time until which a state certainly lasted whose duration is not certain; `drawn` is where it is drawn to
+    /// end.
+    pub(crate) fn state_until(&self, trace: &Trace, id: StateId, drawn: Timestamp) -> Timestamp {
+        let state = trace.states.get(id);
+        if state.state.is_over() || state.notes.misses_switches() {
+            return state.start;
+        }
+        let event = state.event;
+        let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
+        let until = self.open_until(trace, file, state.start);
+        until.min(drawn).max(state.start)
     }
 
     /// Returns the time in ns from which the end of an item that began at `start` in a file may have been lost.

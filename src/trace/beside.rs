@@ -61,11 +61,6 @@ impl Beside {
         found.map(|it| it.alone)
     }
 
-    /// Returns whether there is none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.partly.is_empty()
-    }
-
     /// Returns the children of a slice that are not in the row below it.
     pub(crate) fn far_children(&self, parent: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.far.partition_point(|(of, _)| *of < parent);

@@ -24,6 +24,8 @@ impl StateNotes {
     const WOKEN: u8 = 1;
     const SPANS_LOSS: u8 = 2;
     const INTERRUPT_SHIFT: u32 = 2;
+    const INTERRUPT_MASK: u8 = 3;
+    const MISSES_SWITCHES: u8 = 16;
 
     /// Returns the notes of a state that started with a wakeup, and the interrupt that the wakeup happened in, if any.
     #[must_use]
@@ -36,6 +38,19 @@ impl StateNotes {
     #[must_use]
     pub(crate) fn with_loss(self) -> StateNotes {
         StateNotes(self.0 | StateNotes::SPANS_LOSS)
+    }
+
+    /// Returns the notes with the flag that the thread may have run during the state, because switches are missing where no
+    /// loss was recorded; also with that of losses.
+    #[must_use]
+    pub(crate) fn with_missing_switches(self) -> StateNotes {
+        StateNotes(self.0 | StateNotes::SPANS_LOSS | StateNotes::MISSES_SWITCHES)
+    }
+
+    /// Returns whether the thread may have run at any time during the state.
+    #[must_use]
+    pub(crate) fn misses_switches(self) -> bool {
+        self.0 & StateNotes::MISSES_SWITCHES != 0
     }
 
     /// Returns whether the state started with a wakeup.
@@ -53,7 +68,8 @@ impl StateNotes {
     /// Returns the interrupt in which the wakeup happened that started the state.
     #[must_use]
     pub fn interrupt(self) -> Option<Interrupt> {
-        Interrupt::of_number(u32::from(self.0 >> StateNotes::INTERRUPT_SHIFT))
+        let number = self.0 >> StateNotes::INTERRUPT_SHIFT & StateNotes::INTERRUPT_MASK;
+        Interrupt::of_number(u32::from(number))
     }
 }
 

@@ -29,8 +29,8 @@ pub(crate) enum ContentValue {
     Count(u64),
     /// A number that is a lower bound.
     AtLeast(u64),
-    /// A file's path and its size in bytes.
-    File(String, u64),
+    /// The path of a file, or of one of several, and the size of all in bytes.
+    Files(String, u64),
 }
 
 impl ContentValue {
@@ -41,7 +41,7 @@ impl ContentValue {
             ContentValue::Text(text) => text.clone(),
             ContentValue::Count(count) => count_words(*count),
             ContentValue::AtLeast(count) => format!("at least {}", count_words(*count)),
-            ContentValue::File(path, bytes) => format!("{path} ({})", ruler::size_text(*bytes)),
+            ContentValue::Files(name, bytes) => format!("{name} ({})", ruler::size_text(*bytes)),
         }
     }
 
@@ -52,7 +52,7 @@ impl ContentValue {
             ContentValue::Text(text) => text.clone(),
             ContentValue::Count(count) => count.to_string(),
             ContentValue::AtLeast(count) => format!("at least {count}"),
-            ContentValue::File(path, bytes) => format!("{path} ({bytes} bytes)"),
+            ContentValue::Files(name, bytes) => format!("{name} ({bytes} bytes)"),
         }
     }
 
@@ -137,7 +137,7 @@ fn file(loaded: &LoadedTrace) -> Content {
     let path = loaded.path.display().to_string();
     Content {
         label: "file",
-        value: ContentValue::File(path, loaded.file_bytes),
+        value: ContentValue::Files(loaded.with_others(path), loaded.file_bytes),
         fields: vec![
             ("path", json!(loaded.path.to_string_lossy())),
             ("file_bytes", json!(loaded.file_bytes)),

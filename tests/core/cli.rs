@@ -57,6 +57,33 @@ fn info_is_one_object_with_all_its_keys() {
 }
 
 #[test]
+fn info_of_several_files_names_one_and_counts_the_others() {
+    let both = ["block-ext4.dat", "sched-irq-syscalls.dat"];
+    let sizes = both.map(|name| sample(name).metadata().unwrap().len());
+    let info = stdout(&["info", &path(both[0]), &path(both[1])]);
+    let told = format!(
+        "{} and 1 more ({} bytes)",
+        path(both[0]),
+        sizes[0] + sizes[1]
+    );
+    assert!(info.contains(&told), "{info}");
+}
+
+#[test]
+fn a_text_without_flags_is_said_not_to_tell_of_interrupts() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/ftrace_text");
+    for (name, count) in [("wakeup-without-flags", 3), ("two-flushes", 0)] {
+        let file = format!("{folder}/{name}.ftrace");
+        let info = stdout(&["info", "--json", &file]);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        let all = info["diagnostics"].as_array().unwrap().iter();
+        let found = all.filter(|it| it["code"] == "wakeup_without_flags");
+        let found: u64 = found.map(|it| it["count"].as_u64().unwrap()).sum();
+        assert_eq!(found, count, "{name}");
+    }
+}
+
+#[test]
 fn tables_have_their_columns_and_exact_numbers() {
     for (table, columns) in [
         (

@@ -649,3 +649,21 @@ fn numbers_that_were_used_again_are_shown_after_a_round_trip_through_fxt() {
         }
     }
 }
+
+/// A text without tasks does not say who called a function: neither does an export, not even that it was the idle thread.
+#[test]
+fn who_is_not_known_is_not_the_idle_thread_of_an_export() {
+    let source = file("tests/cases/ftrace_text/graph-without-tasks.ftrace");
+    let told = |path: &Path| {
+        let rows = table("slices", path).into_iter();
+        let cells = rows.map(|row| ["name", "tid", "thread"].map(|name| row[name].clone()));
+        cells.collect::<Vec<_>>()
+    };
+    let expected = told(&source);
+    assert_eq!(expected.len(), 2);
+    assert!(expected.iter().all(|[_, tid, _]| tid == "\\N"));
+    for to in ["out.fxt", "out.json"] {
+        let (_folder, out) = exported(&source, to, &[]);
+        assert_eq!(told(&out), expected, "{to}");
+    }
+}

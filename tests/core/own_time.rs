@@ -4,6 +4,11 @@ use serde_json::{Value, json};
 
 use crate::chrome_json::asyncs_of_one_id;
 use crate::files::Files;
+use threadline::base::Job;
+use threadline::load::open;
+use threadline::query::Item;
+use threadline::query::details::details;
+use threadline::trace::SliceId;
 
 /// The cell of the row with this name.
 fn cell(rows: &[Value], name: &str, column: &str) -> Value {
@@ -104,6 +109,29 @@ fn children_outside_of_a_range_take_their_time_in_whatever_row_they_are() {
         let totals = files.table_of(&[&["stats", "crossing.json"], more].concat());
         assert_eq!(cell(&totals, "X", "self"), 11_000, "{more:?}");
     }
+}
+
+/// Q is two rows below P, because Y is between: details find it, as sums do.
+#[test]
+fn details_find_children_that_are_not_in_the_next_row() {
+    let text = asyncs_of_one_id("bX0 bY10 eX50 bP55 bQ56 eY60 eQ100 eP200");
+    let files = Files::new(&[("far.json", &text)]);
+    let slices = files.table_of(&["table", "slices", "far.json"]);
+    let of = |name: &str| slices.iter().find(|row| row["name"] == name).unwrap();
+    assert_eq!(of("Q")["parent_id"], of("P")["id"]);
+    let totals = files.table_of(&["stats", "far.json"]);
+    assert_eq!(cell(&totals, "P", "self"), 101_000);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("far.json");
+    std::fs::write(&file, &text).unwrap();
+    let loaded = open(&file, &Job::default()).unwrap();
+    let p = (0..4).map(SliceId).find(|id| {
+        let label = loaded.trace.slices.label(*id);
+        loaded.trace.strings.bytes(label.name) == b"P"
+    });
+    let item = Item::Slice(p.unwrap());
+    let told = details(&loaded.trace, loaded.reader.as_ref(), item).text();
+    assert!(told.contains("101 µs"), "{told}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Breaks: where the switches of a CPU do not follow each other, although no loss is recorded there. A thread that waited
-//! for this CPU may have run meanwhile.
+//! for this CPU, or was asleep and last or next ran on it, may have run meanwhile.
 //!
 //! Many such recordings are filtered by threads (`record -P`): the kernel then records a switch if one of its two threads
 //! was chosen. The idle thread cannot be chosen, and a thread whose run begins or ends in a break was not. The other thread
@@ -75,7 +75,7 @@ impl Breaks {
         filter.is_some_and(|filter| !filter.has_chosen(thread))
     }
 
-    /// Returns whether a ready thread may have run on one of these CPUs between two times without a recorded switch.
+    /// Returns whether a thread may have run on one of these CPUs between two times without a recorded switch.
     pub(super) fn may_hide_a_run(
         &self,
         thread: ThreadId,

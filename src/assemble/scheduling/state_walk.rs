@@ -59,12 +59,17 @@ impl Facts<'_> {
         self.stated(event)?.is_wait
     }
 
-    /// Returns whether events were lost during a state that is neither a run nor a wait for a CPU.
-    pub(super) fn spans_loss(&self, row: &Row, end: Maybe<i64>) -> bool {
-        let stated = self
-            .stated(row.event_number)
-            .and_then(|stated| stated.spans_loss);
-        stated.unwrap_or_else(|| self.are_lost(row.start, end.or_greatest()))
+    /// Returns the notes of a state that is neither a run nor a wait for a CPU, with those of losses.
+    pub(super) fn notes_of(&self, row: &Row, end: Maybe<i64>) -> StateNotes {
+        let stated = self.stated(row.event_number).copied().unwrap_or_default();
+        let are_lost = || self.are_lost(row.start, end.or_greatest());
+        if stated.misses_switches {
+            return row.notes.with_missing_switches();
+        }
+        match stated.spans_loss.unwrap_or_else(are_lost) {
+            true => row.notes.with_loss(),
+            false => row.notes,
+        }
     }
 
     /// Returns whether events of any CPU are missing between two times.
@@ -290,37 +295,42 @@ impl Walk<'_> {
         })
     }
 
-    /// Marks the state of a preempted thread that ends with `change` if the thread may have run meanwhile without a recorded
-    /// switch.
+    /// Marks the state that ends with `change`, a switch without a wakeup before it, if the thread may have run meanwhile
+    /// without a recorded switch.
     fn mark_break(&mut self, change: &Change) {
         let Some(last) = self.made.rows.last() else {
             return;
         };
-        if last.state == ThreadState::Preempted && self.ran_in_a_break(last, change) {
-            let notes = last.notes.with_loss();
+        let may_run = match last.state {
+            ThreadState::Running | ThreadState::Runnable | ThreadState::Unknown => false,
+            ThreadState::Created => false,
+            state => !state.is_over(),
+        };
+        if may_run && self.ran_in_a_break(last, change) {
+            let notes = last.notes.with_missing_switches();
             if let Some(row) = self.made.rows.last_mut() {
                 row.notes = notes;
             }
         }
     }
 
-    /// Returns whether the ready thread may have run without a recorded switch before `change`, on the CPU on which it became
-    /// ready or on that of `change`.
-    fn ran_in_a_break(&self, ready: &Row, change: &Change) -> bool {
+    /// Returns whether a thread off the CPU may have run without a recorded switch before `change`, on the CPU on which its
+    /// state began or on that of `change`.
+    fn ran_in_a_break(&self, off: &Row, change: &Change) -> bool {
         let breaks = self.facts.breaks;
         breaks.may_hide_a_run(
             self.thread,
-            self.cpus_of_wait(ready, change),
-            ready.start,
+            self.cpus_around(off, change),
+            off.start,
             change.time,
         )
     }
 
-    /// Returns the CPUs on which a thread became ready and ran next.
-    fn cpus_of_wait(&self, ready: &Row, change: &Change) -> impl Iterator<Item = CpuId> + use<> {
-        let woken_on = ready.event().and_then(|event| self.cpu_of(event));
+    /// Returns the CPUs on which a thread's state began, as it was woken or left, and on which it ran next.
+    fn cpus_around(&self, off: &Row, change: &Change) -> impl Iterator<Item = CpuId> + use<> {
+        let began_on = off.event().and_then(|event| self.cpu_of(event));
         let runs_on = change.to.partner().map(CpuId);
-        woken_on.into_iter().chain(runs_on)
+        began_on.into_iter().chain(runs_on)
     }
 
     /// Takes an event that the thread recorded where switches are missing: the thread ran. If it was ready before, it did
@@ -497,7 +507,7 @@ impl Walk<'_> {
             return false;
         }
         let is_lossy = !losses.is_empty()
-            && (self.cpus_of_wait(ready, change))
+            && (self.cpus_around(ready, change))
                 .any(|cpu| losses.are_on(cpu, ready.start, change.time));
         !is_lossy && !self.ran_in_a_break(ready, change)
     }

@@ -85,9 +85,8 @@ pub(super) fn build_states(
                     ThreadState::Runnable if row.notes.is_woken() => row.notes,
                     // It never runs again.
                     state if state.is_over() => row.notes,
-                    _ if of_thread.is_left_out => row.notes.with_loss(),
-                    _ if facts.spans_loss(row, end) => row.notes.with_loss(),
-                    _ => row.notes,
+                    _ if of_thread.is_left_out => row.notes.with_missing_switches(),
+                    _ => facts.notes_of(row, end),
                 };
             }
         },

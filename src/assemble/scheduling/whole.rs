@@ -129,6 +129,9 @@ impl Was {
         if row.spans_loss {
             was.notes = was.notes.with_loss();
         }
+        if row.misses_switches {
+            was.notes = was.notes.with_missing_switches();
+        }
         was
     }
 }

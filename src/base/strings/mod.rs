@@ -40,7 +40,7 @@ const RECENT: usize = 1 << 10;
 const FIRST_KEPT: u32 = 1 << 13;
 /// At most so many of the strings that [`Strings::intern_first`] adds are found again.
 const MOST_KEPT: u32 = 1 << 17;
-/// The index goes on growing if one in this many strings in it was found again, and found late.
+/// The index goes on growing if strings in it were found again late, once for each so many strings in it.
 const FOUND_AGAIN: u32 = 64;
 
 /// How many strings [`Strings::intern_first`] adds to the index. More than the first ones are added if they are found
@@ -51,7 +51,8 @@ struct Growth {
     limit: u32,
     /// Whether the limit does not change any more.
     is_over: bool,
-    /// How often a string was found again long after it was added, since the last change of the limit.
+    /// How often a string was found again long after it was added, since the last change of the limit; without the first
+    /// [`RECENT`] strings, which are those that most events have.
     found: u32,
 }
 

@@ -61,21 +61,25 @@ impl AllTexts {
     /// Adds the strings of another table for which `is_added` is true; returns the id of each string of that table, which
     /// is that of the empty string for those not added.
     pub(super) fn push_some(&mut self, other: &AllTexts, is_added: &[bool]) -> Vec<StringId> {
-        let bytes = other.lists().map(|texts| texts.buffer.len()).sum::<usize>();
-        let count = is_added.iter().filter(|is_added| **is_added).count();
-        // Too much room costs nothing: pages that are not used are not allocated.
-        (self.last).reserve(count, bytes.min(u32::MAX as usize));
+        let (mut count, mut size) = (0, 0);
+        for texts in other.lists() {
+            let flags = is_added.get(texts.first as usize..).unwrap_or(&[]);
+            let added = texts.iter().zip(flags).filter(|(_, is_added)| **is_added);
+            for ((_, bytes), _) in added {
+                count += 1;
+                size += bytes.len();
+            }
+        }
+        self.last.reserve(count, size.min(u32::MAX as usize));
         let mut ids = vec![StringId::EMPTY; is_added.len()];
         for texts in other.lists() {
-            let first = texts.first as usize;
-            let of_list = ids.iter_mut().zip(is_added).skip(first);
+            let of_list = ids.iter_mut().zip(is_added).skip(texts.first as usize);
             for ((id, is_added), (_, bytes)) in of_list.zip(texts.iter()) {
                 if *is_added {
                     *id = self.push(bytes);
                 }
             }
         }
-        self.last.buffer.shrink_to_fit();
         ids
     }
 

@@ -34,6 +34,8 @@ pub struct StateFacts {
     pub is_wait: Option<bool>,
     /// Whether events were lost while the state lasted.
     pub spans_loss: Option<bool>,
+    /// Whether the thread may have run meanwhile, because switches are missing where no loss was recorded.
+    pub misses_switches: bool,
     /// How long the state lasted at most, in ns, if no event of the thread's scheduling ended it.
     pub longest_ns: Option<i64>,
     /// The name of the recorded interrupt handler that woke the thread.
@@ -73,6 +75,8 @@ pub struct WholeState {
     pub wakeup: Option<WholeWakeup>,
     /// Whether events were lost while it lasted.
     pub spans_loss: bool,
+    /// See [`StateFacts::misses_switches`].
+    pub misses_switches: bool,
 }
 
 /// The wakeup with which a [`WholeState`] started.

@@ -41,7 +41,7 @@ use crate::base::{Job, TimeSpan, Timestamp};
 use crate::event::family::Family;
 use crate::event::slice_kind::{Nesting, SLICE_KIND, SliceKind};
 use crate::event::{FieldRef, OWN_WRITER, SEEN_UNTIL};
-use crate::export::shared::{ThreadKoids, interrupted};
+use crate::export::shared::{Interrupted, ThreadKoids};
 use crate::formats::EventRef;
 use crate::fxt::agreed::{CPU_TRACK, ON_CPU};
 use crate::load::LoadedTrace;
@@ -289,7 +289,8 @@ impl<'a> JsonEvents<'a> {
         self.event(&head, when, "", Some(args))
     }
 
-    /// Adds the CPU of an event of a CPU track, and the thread that ran there, unless the CPU was idle.
+    /// Adds the CPU of an event of a CPU track, and the thread that ran there, unless the CPU was idle; `null` if that is
+    /// not known.
     fn add_interrupted(&self, kind: TrackKind, event: EventId, args: &mut Map<String, Json>) {
         if let TrackKind::Cpu(cpu) = kind {
             args.insert(CPU_TRACK.to_owned(), json!(self.cpu_number(cpu.0)));
@@ -297,9 +298,15 @@ impl<'a> JsonEvents<'a> {
             // An argument of the recorded program with this name must not move its event.
             args.insert(format!("{CPU_TRACK}_"), own);
         }
-        if let Some(thread) = interrupted(kind, self.trace.events.thread(event)) {
-            let thread = self.koids.thread(thread);
-            self.add_thread(["interrupted_pid", "interrupted_tid"], thread, args);
+        match Interrupted::of(kind, self.trace.events.thread(event)) {
+            Some(Interrupted::Thread(thread)) => {
+                let thread = self.koids.thread(thread);
+                self.add_thread(["interrupted_pid", "interrupted_tid"], thread, args);
+            }
+            Some(Interrupted::Unknown) => {
+                args.insert("interrupted_tid".to_owned(), Json::Null);
+            }
+            Some(Interrupted::Idle) | None => {}
         }
     }
 

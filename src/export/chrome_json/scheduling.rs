@@ -10,6 +10,7 @@ use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
 use crate::export::shared::event_cpus::{is_on_chosen_cpu, left_cpu};
 use crate::export::shared::numbers::exact_number;
+use crate::fxt::agreed::MISSES_SWITCHES;
 use crate::query::waker::{Waker, waker_of};
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 
@@ -147,6 +148,9 @@ impl JsonEvents<'_> {
         }
         if state.notes.spans_loss() {
             args.insert("spans_loss".to_owned(), json!(true));
+        }
+        if state.notes.misses_switches() {
+            args.insert(MISSES_SWITCHES.to_owned(), json!(true));
         }
         if let Some(cpu) = state.cpu {
             args.insert("cpu".to_owned(), json!(self.cpu_number(cpu)));

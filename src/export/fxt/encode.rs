@@ -13,6 +13,7 @@ use crate::base::StringId;
 use crate::event::SliceKind;
 use crate::event::flow_kind::{FLOW_KIND, FlowKind};
 use crate::event::{FieldRef, FieldRole, KindId, Role, ValueRef};
+use crate::export::shared::Interrupted;
 use crate::export::shared::arguments::{arguments, async_id_in, record_word};
 use crate::export::shared::async_groups::AsyncGroups;
 use crate::export::shared::async_ids::AsyncIds;
@@ -20,7 +21,6 @@ use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
 use crate::export::shared::event_cpus::EventCpus;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
-use crate::export::shared::interrupted;
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
 use crate::fxt::agreed::{
@@ -408,13 +408,16 @@ impl<'a, 't> Encoder<'a, 't> {
         }
     }
 
-    /// Returns an argument with the thread that ran when an event of a CPU track was recorded; `None` if the CPU was
-    /// idle.
+    /// Returns an argument with the thread that ran when an event of a CPU track was recorded, or null if that is not known;
+    /// `None` if the CPU was idle.
     pub(super) fn interrupted_arg(&self, track: u32, event: EventId) -> Option<Arg<'static>> {
         let track = self.source.trace.tracks.get(track as usize)?;
-        let thread = interrupted(track.kind, self.events.thread(event))?;
-        let koid = self.source.koids.thread(thread).thread;
-        Some(Arg::new(INTERRUPTED, ArgValue::Koid(koid)))
+        let value = match Interrupted::of(track.kind, self.events.thread(event))? {
+            Interrupted::Thread(thread) => ArgValue::Koid(self.source.koids.thread(thread).thread),
+            Interrupted::Unknown => ArgValue::Null,
+            Interrupted::Idle => return None,
+        };
+        Some(Arg::new(INTERRUPTED, value))
     }
 
     /// Returns arguments with the thread that recorded an asynchronous event, and its process, if the event is written on

@@ -8,7 +8,7 @@ use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{FieldRole, Role, ValueRef};
 use crate::export::shared::borders::{CutArgument, EndCut};
 use crate::export::shared::event_cpus::leads_to_chosen_cpu;
-use crate::fxt::agreed::{END_NOT_SEEN, LONGEST, OUTGOING_NOT_SEEN};
+use crate::fxt::agreed::{END_NOT_SEEN, LONGEST, MISSES_SWITCHES, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
 use crate::trace::{CpuId, EventId, RunId, State, StateId, ThreadId, ThreadState, Trace};
 
@@ -22,6 +22,7 @@ pub(super) const COMPUTED_AGAIN: &[&str] = &[
     OUTGOING_NOT_SEEN,
     "waits",
     "spans_loss",
+    MISSES_SWITCHES,
     LONGEST,
 ];
 
@@ -32,6 +33,8 @@ pub(super) struct ExtraFacts {
     waits: Option<bool>,
     /// Whether events were lost while the state lasted.
     spans_loss: Option<bool>,
+    /// Whether switches are missing while the state lasted, where no loss was recorded; written if they are.
+    misses_switches: bool,
     /// How long the state lasted at most, in ns, if an event of the thread that is no scheduling event contradicts it, or
     /// if it ended on a CPU that was not chosen.
     longest: Option<i64>,
@@ -283,6 +286,7 @@ impl<'a> Encoder<'a, '_> {
             // Of a CPU that was not recorded no loss is stated.
             spans_loss: Some(state.notes.spans_loss())
                 .filter(|&spans| is_marked && (is_lossy || spans)),
+            misses_switches: is_marked && state.notes.misses_switches(),
             longest: (self.contradicted_at(id))
                 .or_else(|| self.ends_elsewhere(id))
                 .map(|end| end.saturating_sub(from).max(0)),
@@ -363,6 +367,7 @@ impl<'a> Encoder<'a, '_> {
         self.prepare_extra_facts(ExtraFacts {
             waits: flag("waits"),
             spans_loss: flag("spans_loss"),
+            misses_switches: flag(MISSES_SWITCHES) == Some(true),
             longest,
         });
     }
@@ -371,6 +376,10 @@ impl<'a> Encoder<'a, '_> {
         let facts = [
             ("waits", extra.waits.map(ArgValue::Bool)),
             ("spans_loss", extra.spans_loss.map(ArgValue::Bool)),
+            (
+                MISSES_SWITCHES,
+                extra.misses_switches.then_some(ArgValue::Bool(true)),
+            ),
             (LONGEST, extra.longest.map(ArgValue::Int64)),
         ];
         for (name, value) in facts {

@@ -22,11 +22,25 @@ pub(crate) mod pieces;
 
 use crate::trace::{ThreadId, TrackKind};
 
-/// Returns the thread that an event of a CPU track interrupted, if `thread` recorded the event; `None` for other tracks,
-/// and if the CPU was idle.
-pub(crate) fn interrupted(kind: TrackKind, thread: Option<ThreadId>) -> Option<ThreadId> {
-    let is_on_cpu = matches!(kind, TrackKind::Cpu(_));
-    thread.filter(|&thread| is_on_cpu && thread != ThreadId::IDLE)
+/// What ran when an event of a CPU track was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupted {
+    Thread(ThreadId),
+    Idle,
+    /// The recording does not say what.
+    Unknown,
+}
+
+impl Interrupted {
+    /// Returns what an event of a track interrupted, if `thread` recorded it; `None` for tracks that are not of a CPU.
+    pub(crate) fn of(kind: TrackKind, thread: Option<ThreadId>) -> Option<Interrupted> {
+        let is_on_cpu = matches!(kind, TrackKind::Cpu(_));
+        is_on_cpu.then_some(match thread {
+            Some(ThreadId::IDLE) => Interrupted::Idle,
+            Some(thread) => Interrupted::Thread(thread),
+            None => Interrupted::Unknown,
+        })
+    }
 }
 
 /// A thread in the output.

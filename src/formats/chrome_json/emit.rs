@@ -14,7 +14,7 @@ use super::scan::{Members, Quoted, Raw};
 use super::text::{plain, shortened, shown};
 use super::walk::{Border, Form, Found, Walk};
 use crate::base::strings::exact_bytes;
-use crate::base::{Job, Location, ReadError, Severity, StringId};
+use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId};
 use crate::event::family::Family;
 use crate::event::part::ClockMark;
 use crate::event::slice_kind::Nesting;
@@ -122,6 +122,8 @@ pub(super) struct Event<'e, 'a> {
     pub(super) micros: Micros,
     pub(super) pair: Pair,
     pub(super) thread: ThreadKey,
+    /// Whether it is not known which thread recorded it; then `thread` has no meaning.
+    pub(super) is_of_nobody: bool,
     /// The CPU whose track the event is on, if it is not on that of its thread.
     pub(super) cpu: Option<u16>,
     pub(super) category: StringId,
@@ -358,14 +360,15 @@ impl<'f> Emitter<'f> {
             micros,
             pair,
             thread,
+            is_of_nobody: false,
             cpu: None,
             category: self.category(raw.category),
             name: self.name_of(raw),
         })
     }
 
-    /// Returns the name of an event. In a part, only names of counters need a unique string id, because series are
-    /// found by it.
+    /// Returns the name of an event. Names of slices and instants may have several ids in a part; those that keys are made
+    /// of (of counters, arrows, asynchronous slices) have one, so that a part has few keys.
     #[inline]
     fn name_of(&mut self, raw: &RawEvent<'f>) -> StringId {
         match (raw.phase, raw.name) {
@@ -472,7 +475,11 @@ impl<'f> Emitter<'f> {
     #[inline]
     fn push_kind(&mut self, event: &Event<'_, 'f>, kind: KindId) -> u32 {
         let events = &mut self.out.columns.events;
-        let index = events.push(event.time, event.at as u64, kind, event.thread);
+        let thread = match event.is_of_nobody {
+            true => Maybe::NONE,
+            false => Maybe::new(event.thread),
+        };
+        let index = events.push(event.time, event.at as u64, kind, thread);
         self.cpus.extend(event.cpu.map(|cpu| (index, cpu)));
         index
     }

@@ -14,7 +14,8 @@ use crate::event::{
     WholeWakeup,
 };
 use crate::fxt::agreed::{
-    CPU_TRACK, DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, ON_CPU, OVERWRITTEN,
+    CPU_TRACK, DROPPED, LOST_COUNT, LOST_EVENTS, LOST_FROM, LOST_UNTIL, MISSES_SWITCHES, ON_CPU,
+    OVERWRITTEN,
 };
 
 impl<'f> Emitter<'f> {
@@ -60,9 +61,16 @@ impl<'f> Emitter<'f> {
     }
 
     /// Returns an event on the track of a CPU, in a file of our own exporter, moved to the thread that ran there: the one
-    /// that it names, else the idle thread. `None` for other events.
+    /// that it names, else the idle thread; no thread if it says that this is not known. `None` for other events.
     pub(super) fn of_cpu_track<'e>(&mut self, event: &Event<'e, 'f>) -> Option<Event<'e, 'f>> {
         let cpu = self.stated_cpu(event, CPU_TRACK)?;
+        if argument_of(event, b"interrupted_tid") == Some(Raw::None) {
+            return Some(Event {
+                is_of_nobody: true,
+                cpu: Some(cpu),
+                ..*event
+            });
+        }
         let process = self.ident(event, b"interrupted_pid");
         let thread = self.ident(event, b"interrupted_tid");
         let pair = Pair {
@@ -236,6 +244,7 @@ impl<'f> Emitter<'f> {
             cpu: number(event, b"cpu"),
             wakeup,
             spans_loss: argument_of(event, b"spans_loss").is_some(),
+            misses_switches: argument_of(event, MISSES_SWITCHES.as_bytes()).is_some(),
         });
         Some(())
     }

@@ -16,8 +16,8 @@ use crate::event::{
 };
 use crate::formats::part_names::{Implied, NameIds, PartNames};
 use crate::fxt::agreed::{
-    INTERRUPTED, LONGEST, ON_CPU, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM, RECORDED_BY,
-    RECORDED_BY_PROCESS,
+    INTERRUPTED, LONGEST, MISSES_SWITCHES, ON_CPU, OUTGOING_NOT_SEEN, REALLY_IN, REALLY_IN_FROM,
+    RECORDED_BY, RECORDED_BY_PROCESS,
 };
 
 use super::cache::Cache;
@@ -110,6 +110,7 @@ pub(super) struct WellKnown {
     pub(super) recorded_by: StringId,
     pub(super) recorded_by_process: StringId,
     pub(super) spans_loss: StringId,
+    pub(super) misses_switches: StringId,
     pub(super) longest: StringId,
     pub(super) on_cpu: StringId,
     pub(super) async_group: StringId,
@@ -191,6 +192,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             recorded_by: intern(RECORDED_BY),
             recorded_by_process: intern(RECORDED_BY_PROCESS),
             spans_loss: intern("spans_loss"),
+            misses_switches: intern(MISSES_SWITCHES),
             longest: intern(LONGEST),
             on_cpu: intern(ON_CPU),
             async_group: intern(ASYNC_GROUP),

@@ -86,7 +86,7 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             let args = Args::new(record, next, arg_count);
             thread = match sort {
                 Sort::Instant | Sort::Begin | Sort::End | Sort::Complete => {
-                    Maybe::new(self.interrupted(args, at))
+                    self.interrupted(args, at)
                 }
                 _ => Maybe::NONE,
             };
@@ -266,16 +266,19 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
         }
     }
 
-    /// Returns the thread that ran on the CPU when an event of the CPU was recorded.
-    fn interrupted(&mut self, args: Args<'f, O>, at: u64) -> ThreadKey {
+    /// Returns the thread that ran on the CPU when an event of the CPU was recorded; none if that is not known.
+    fn interrupted(&mut self, args: Args<'f, O>, at: u64) -> Maybe<ThreadKey> {
         for arg in args {
-            if let ArgValue::Koid(koid) = arg.value
+            if matches!(arg.value, ArgValue::Koid(_) | ArgValue::Null)
                 && self.text(arg.name, at) == self.well_known.interrupted
             {
-                return self.tid(koid);
+                return match arg.value {
+                    ArgValue::Koid(koid) => Maybe::new(self.tid(koid)),
+                    _ => Maybe::NONE,
+                };
             }
         }
-        ThreadKey::IDLE
+        Maybe::new(ThreadKey::IDLE)
     }
 
     /// Skips the arguments and returns the index of the word after them; adds diagnostics for bad or unknown arguments.

@@ -6,10 +6,11 @@
 //!              1 switch         16..19 argument count | 20..35 cpu | 36..39 outgoing state; ticks | outgoing koid |
 //!                               incoming koid | arguments (`outgoing_weight`, `incoming_weight`,
 //!                               ours: `outgoing_state`, `without_states`,
-//!                               `outgoing_not_seen`, `waits`, `spans_loss`,
+//!                               `outgoing_not_seen`, `waits`, `spans_loss`, `misses_switches`,
 //!                               `lasts_at_most_ns`)
 //!              2 wakeup         16..19 argument count | 20..35 cpu; ticks | koid | arguments (`weight`, `waker`,
-//!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`)
+//!                               ours: `woken_in`, `woken_by`, `interrupted`, `waits`, `spans_loss`,
+//!                               `misses_switches`)
 //! ```
 //!
 //! A thread is the idle thread if its process koid and priority are 0 (older form), or if its weight is the smallest
@@ -229,6 +230,9 @@ impl<'f, O: ByteOrder> Emitter<'f, O> {
             ArgValue::Bool(value) if name == self.well_known.waits => facts.is_wait = Some(value),
             ArgValue::Bool(value) if name == self.well_known.spans_loss => {
                 facts.spans_loss = Some(value);
+            }
+            ArgValue::Bool(value) if name == self.well_known.misses_switches => {
+                facts.misses_switches = value;
             }
             ArgValue::Int64(value) if name == self.well_known.longest => {
                 facts.longest_ns = Some(value);

@@ -88,13 +88,13 @@ impl Found {
         }
     }
 
-    /// Returns the heap memory of the tables, in bytes.
     /// Returns whether a call of a thread at this offset is one that a replaced leader was in.
     #[must_use]
     pub(crate) fn is_superseded_after(&self, thread: ThreadKey, place: u64) -> bool {
         self.superseded.get(&thread).is_some_and(|&at| place < at)
     }
 
+    /// Returns the heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
         let forks = self.forks.capacity() + self.births.capacity();

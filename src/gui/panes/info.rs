@@ -180,7 +180,10 @@ fn facts(scene: &Scene<'_>) -> Vec<Fact> {
     let stated = own.filter(|fact| !fact.value.is_empty());
     // As everywhere in the window, the file is named without its folder.
     let words = |value: ContentValue| match value {
-        ContentValue::File(_, bytes) => ContentValue::File(scene.loaded.file_name(), bytes).words(),
+        ContentValue::Files(_, bytes) => {
+            let name = scene.loaded.file_name();
+            ContentValue::Files(scene.loaded.with_others(name), bytes).words()
+        }
         value => value.words(),
     };
     contents

@@ -269,23 +269,19 @@ impl Source<'_> {
 
     /// Returns the time until which an unfinished run or state certainly lasted.
     fn open_until(&self, row: u32) -> i64 {
-        let trace = self.trace;
-        let (start, event) = match self.shape.what {
+        let (trace, seen) = (self.trace, &self.shape.seen);
+        let drawn = Timestamp(self.end(row));
+        let until = match self.shape.what {
             What::Runs => {
                 let run = trace.runs.get(RunId(row));
-                (run.start, run.event)
+                let file = run.event;
+                let file = file.and_then(|id| trace.source_of(id.0, |source| &source.events));
+                let until = seen.open_until(trace, file, run.start);
+                until.min(drawn).max(run.start)
             }
-            _ => {
-                let state = trace.states.get(StateId(row));
-                if state.state.is_over() {
-                    return state.start.0;
-                }
-                (state.start, state.event)
-            }
+            _ => seen.state_until(trace, StateId(row), drawn),
         };
-        let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
-        let until = self.shape.seen.open_until(trace, file, start);
-        until.0.min(self.end(row)).max(start.0)
+        until.0
     }
 
     /// Returns the interval's duration, or the time that it certainly lasted.

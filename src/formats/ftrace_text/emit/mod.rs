@@ -462,7 +462,7 @@ impl<'a> Emitter<'a> {
         self.push(now, prefix.time, line.offset, kind);
         let done = match recipe {
             Recipe::Switch => self.switch(now, info),
-            Recipe::Wakeup(sort) => self.woken(now, sort, prefix, info),
+            Recipe::Wakeup(sort) => self.woken(now, sort, prefix, line, info),
             Recipe::Mark(pair, end) => {
                 let is_numbered =
                     matches!((pair.name, end), (PairName::Syscall(_), PairEnd::Begin));

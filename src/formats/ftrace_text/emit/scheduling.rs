@@ -1,14 +1,15 @@
 //! Adds context switches, wakeups, names, forks and exits to the rows of a lane.
 
 use super::{Emitter, NAMES, Now};
-use crate::base::Maybe;
 use crate::base::lines::Line;
 use crate::base::strings::base_name;
+use crate::base::{Location, Maybe};
 use crate::event::kernel::MOST_COMM;
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Migration, Role, Sighted, Switch, SwitchContent, ThreadKey,
     Wakeup, WakeupSort,
 };
+use crate::formats::ftrace_line::flags::Flags;
 use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::ftrace_text::fields::{field, first_word, pid};
 use crate::formats::ftrace_text::recipe::Recipe;
@@ -44,10 +45,19 @@ impl<'a> Emitter<'a> {
         now: &Now,
         sort: WakeupSort,
         prefix: &Prefix<'a>,
+        line: &Line<'a>,
         info: &'a [u8],
     ) -> Option<()> {
         let WakeupText { task, cpu: target } = wakeup(info)?;
         let interrupt = self.interrupt(prefix);
+        if prefix.flags == Flags::Letters(&[]) {
+            let at = Location::Line(line.number);
+            self.note(now.lane, "wakeup_without_flags", at, || {
+                "the text has no flags (trace-cmd report -l prints them): a wakeup in an interrupt is shown as one by the \
+                 interrupted thread, unless the interrupt was recorded"
+                    .to_owned()
+            });
+        }
         let lane = self.lanes.get_mut(now.lane)?;
         lane.columns.wakeups.push(Wakeup {
             event: now.event,
