@@ -1,5 +1,5 @@
 //! Breaks: where the switches of a CPU do not follow each other, although no loss is recorded there. A thread that waited
-//! for this CPU, or was asleep and last or next ran on it, may have run meanwhile.
+//! for this CPU may have run meanwhile.
 //!
 //! Many such recordings are filtered by threads (`record -P`): the kernel then records a switch if one of its two threads
 //! was chosen. The idle thread cannot be chosen, and a thread whose run begins or ends in a break was not. The other thread

@@ -295,18 +295,13 @@ impl Walk<'_> {
         })
     }
 
-    /// Marks the state that ends with `change`, a switch without a wakeup before it, if the thread may have run meanwhile
-    /// without a recorded switch.
+    /// Marks the state of a preempted thread that ends with `change` if the thread may have run meanwhile without a recorded
+    /// switch. (Other states are not marked: of a text with the lines of one task only, all sleeps would be.)
     fn mark_break(&mut self, change: &Change) {
         let Some(last) = self.made.rows.last() else {
             return;
         };
-        let may_run = match last.state {
-            ThreadState::Running | ThreadState::Runnable | ThreadState::Unknown => false,
-            ThreadState::Created => false,
-            state => !state.is_over(),
-        };
-        if may_run && self.ran_in_a_break(last, change) {
+        if last.state == ThreadState::Preempted && self.ran_in_a_break(last, change) {
             let notes = last.notes.with_missing_switches();
             if let Some(row) = self.made.rows.last_mut() {
                 row.notes = notes;
