@@ -104,20 +104,16 @@ impl Item {
     pub fn duration(self, trace: &Trace, seen: &Seen) -> Option<Length> {
         let span = self.span(trace)?;
         let whole = Length::Known(span.duration().0);
-        let open = |event: Option<EventId>| {
-            let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
-            let until = seen.open_until(trace, file, span.start).min(span.end);
-            Length::AtLeast((until - span.start).0)
-        };
+        let until = |end: Timestamp| Length::AtLeast((end - span.start).0);
         Some(match self {
             Item::Slice(id) => seen.measure(trace, id),
             Item::Run(id) => match trace.runs.get(id) {
-                run if trace.run_end(&run).is_none() => open(run.event),
+                run if trace.run_end(&run).is_none() => until(seen.run_until(trace, id, span.end)),
                 _ => whole,
             },
             Item::State(id) => match trace.states.get(id) {
                 _ if !trace.states.is_uncertain(id.0 as usize) => whole,
-                _ => Length::AtLeast((seen.state_until(trace, id, span.end) - span.start).0),
+                _ => until(seen.state_until(trace, id, span.end)),
             },
             Item::Thread(id) => {
                 let thread = trace.thread(id);
@@ -125,10 +121,7 @@ impl Item {
             }
             Item::Process(id) => match trace.processes.get(id.0 as usize)? {
                 process if process.end.is_some() => between(process.start, process.end, whole),
-                _ => {
-                    let until = seen.life_until(trace, id, span.start).min(span.end);
-                    Length::AtLeast((until - span.start).0)
-                }
+                _ => until(seen.life_until(trace, id, span.start).min(span.end)),
             },
             Item::Gap(id) => Length::Known(trace.gap(id)?.duration()?.0),
             _ => whole,

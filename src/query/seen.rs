@@ -13,7 +13,9 @@ use std::sync::OnceLock;
 
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Gap;
-use crate::trace::{ProcessId, SliceId, Source, SourceId, StateId, ThreadId, Trace, TrackKind};
+use crate::trace::{
+    EventId, ProcessId, RunId, SliceId, Source, SourceId, StateId, ThreadId, Trace, TrackKind,
+};
 
 /// A duration in ns, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -197,10 +199,20 @@ impl Seen {
         if state.state.is_over() || state.notes.misses_switches() {
             return state.start;
         }
-        let event = state.event;
+        self.until_drawn(trace, state.event, TimeSpan::new(state.start, drawn))
+    }
+
+    /// Returns the time until which a run certainly lasted whose end was not seen; `drawn` is where it is drawn to end.
+    pub(crate) fn run_until(&self, trace: &Trace, id: RunId, drawn: Timestamp) -> Timestamp {
+        let run = trace.runs.get(id);
+        self.until_drawn(trace, run.event, TimeSpan::new(run.start, drawn))
+    }
+
+    /// Returns the time until which an item certainly lasted that began with `event`; it is drawn as `drawn`.
+    fn until_drawn(&self, trace: &Trace, event: Option<EventId>, drawn: TimeSpan) -> Timestamp {
         let file = event.and_then(|id| trace.source_of(id.0, |source| &source.events));
-        let until = self.open_until(trace, file, state.start);
-        until.min(drawn).max(state.start)
+        let until = self.open_until(trace, file, drawn.start);
+        until.min(drawn.end).max(drawn.start)
     }
 
     /// Returns the time in ns from which the end of an item that began at `start` in a file may have been lost.

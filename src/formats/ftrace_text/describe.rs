@@ -16,8 +16,7 @@ use crate::formats::EventRef;
 use crate::formats::ftrace_line::flags::{FLAG_FIELDS, Flags};
 use crate::formats::ftrace_line::line::{Body, Plain, classify, plain, repeats, split_arguments};
 use crate::formats::ftrace_line::prefix::Prefix;
-use crate::formats::kind_table::KindTexts;
-use crate::formats::kind_table::Kinds;
+use crate::formats::kind_table::{KindTexts, Kinds};
 
 const LOOK_AHEAD: usize = 1 << 17;
 const MOST_FRAMES: usize = 512;

@@ -14,8 +14,7 @@ use crate::event::{
     ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
-use crate::formats::kind_table::Kinds;
-use crate::formats::kind_table::ListedKinds;
+use crate::formats::kind_table::{Kinds, ListedKinds};
 use crate::formats::stream::{AnyStream, KeptFacts, PartRead, start};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};

@@ -12,8 +12,7 @@ use crate::event::{
     Coarse, DecodedEvent, Directory, Fact, FirstDay, Lane, LaneColumns, Need, Part, ThreadEntry,
     TraceInfo,
 };
-use crate::formats::kind_table::Kinds;
-use crate::formats::kind_table::ListedKinds;
+use crate::formats::kind_table::{Kinds, ListedKinds};
 use crate::formats::stream::{KeptFacts, PartRead, in_one_lane, start};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};

@@ -26,8 +26,7 @@ use crate::event::{
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::events::{DecodingReader, EventAt, EventRef, Events, FieldReader};
 use crate::formats::format::Input;
-use crate::formats::kind_table::Kinds;
-use crate::formats::kind_table::{KindTraits, ListedKinds, OwnKind};
+use crate::formats::kind_table::{KindTraits, Kinds, ListedKinds, OwnKind};
 use crate::formats::report::Report;
 use crate::formats::stream::{
     self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,

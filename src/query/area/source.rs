@@ -272,13 +272,7 @@ impl Source<'_> {
         let (trace, seen) = (self.trace, &self.shape.seen);
         let drawn = Timestamp(self.end(row));
         let until = match self.shape.what {
-            What::Runs => {
-                let run = trace.runs.get(RunId(row));
-                let file = run.event;
-                let file = file.and_then(|id| trace.source_of(id.0, |source| &source.events));
-                let until = seen.open_until(trace, file, run.start);
-                until.min(drawn).max(run.start)
-            }
+            What::Runs => seen.run_until(trace, RunId(row), drawn),
             _ => seen.state_until(trace, StateId(row), drawn),
         };
         until.0
