@@ -56,9 +56,24 @@ impl Reopened {
     fn ready(&self) -> &dyn Events {
         // Without memory for it, events have no text and no fields, as if the file could no longer be read.
         self.is_ready
-            .get_or_init(|| drop(self.preparation.run(&Job::default())));
+            .get_or_init(|| apart(|| drop(self.preparation.run(&Job::default()))));
         &*self.events
     }
+}
+
+/// Does `work` with threads of its own, which are all that this thread waits for. Threads of the common pool may all be
+/// waiting for the end of the work; and one of them that waited for a part of it would take up other work meanwhile,
+/// which may wait for that end, too. Without threads the work is left undone.
+fn apart(work: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let in_own_pool = || {
+            if let Ok(pool) = rayon::ThreadPoolBuilder::new().build() {
+                pool.install(work);
+            }
+        };
+        let thread = std::thread::Builder::new().name("prepare".to_owned());
+        let _undone = thread.spawn_scoped(scope, in_own_pool);
+    });
 }
 
 impl Events for Reopened {
@@ -84,5 +99,32 @@ impl Events for Reopened {
 
     fn memory_bytes(&self) -> u64 {
         self.events.memory_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rayon::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn threads_of_the_pool_may_all_wait_for_what_uses_the_pool() {
+        let sum = AtomicU32::new(0);
+        let is_ready = OnceLock::new();
+        let part = |number: u32| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            sum.fetch_add(number, Ordering::Relaxed);
+        };
+        let look = || {
+            let all = || (0..64_u32).into_par_iter().with_max_len(1).for_each(part);
+            is_ready.get_or_init(|| apart(all));
+            assert_eq!(sum.load(Ordering::Relaxed), 63 * 64 / 2);
+        };
+        rayon::join(look, || {
+            (0..64).into_par_iter().with_max_len(1).for_each(|_| look());
+        });
     }
 }
