@@ -67,6 +67,8 @@ impl<'a> Evidence<'a> {
             strings,
             events: &self.recorded.events,
             rows: &self.files.rows,
+            writes: &self.files.writes,
+            sources: &[],
             opens: self.directory.opens,
             threads: &self.people.threads,
             processes: &self.people.processes,

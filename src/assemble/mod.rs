@@ -278,7 +278,7 @@ pub fn assemble(
     let mut states = scheduling.states;
     cuts.mark_runs(&mut runs);
     cuts.mark_states(&mut states);
-    let mut file_rows = files.rows;
+    let (mut file_rows, mut writes) = (files.rows, files.writes);
     let mut span = span;
     if let Some(grain) = grain {
         span = grain.span(span);
@@ -288,6 +288,7 @@ pub fn assemble(
         grain.states(&mut states);
         grain.logs(&mut logs);
         grain.files(&mut file_rows);
+        grain.files(&mut writes);
         grain.gaps(&mut gaps);
     }
     Ok(Trace {
@@ -310,6 +311,7 @@ pub fn assemble(
         logs: logs.into(),
         files: Files {
             rows: file_rows,
+            writes,
             opens: directory.opens,
         }
         .into(),

@@ -412,7 +412,7 @@ fn print_tables(matches: &ArgMatches) -> Result<(), CliError> {
                 Unit::Nanoseconds => Some("ns"),
                 Unit::Bytes => Some("bytes"),
                 Unit::Percent => Some("percent"),
-                Unit::None | Unit::PerSecond | Unit::Fraction | Unit::Change => None,
+                Unit::None | Unit::PerSecond | Unit::Change => None,
             };
             rows.row(&[
                 table.name.into(),

@@ -33,12 +33,12 @@ pub(crate) fn narrowing_arguments(command: clap::Command) -> clap::Command {
         .arg(numbers(
             "process",
             "PID",
-            "Only what this process did; may be repeated",
+            "Only what this process did, beside other selected processes, threads and tracks; may be repeated",
         ))
         .arg(numbers(
             "thread",
             "TID",
-            "Only what this thread did; may be repeated",
+            "Only what this thread did, beside other selected processes, threads and tracks; may be repeated",
         ))
         .arg(
             Arg::new("track")

@@ -66,10 +66,10 @@ pub(crate) fn choices(trace: &Trace) -> Vec<ChoiceRow> {
         };
         rows.push((process.into(), row));
     }
-    for (index, cpu) in trace.cpus.iter().enumerate() {
+    for id in (0..trace.cpus.len() as u32).map(CpuId) {
         let row = ChoiceRow {
-            choice: Choice::Cpu(CpuId(index as u32)),
-            name: format!("CPU {}", cpu.number),
+            choice: Choice::Cpu(id),
+            name: trace.cpu_title(id),
             note: "CPU track".to_owned(),
         };
         rows.push((Rank::Last, row));
@@ -100,7 +100,7 @@ pub(crate) struct Named {
     pub threads: Vec<ThreadId>,
     /// Counters.
     pub counters: Vec<CounterTrackId>,
-    /// CPUs; each is called `CPU n`, as its track is.
+    /// CPUs; each is called `CPU n`, and by its name in this trace.
     pub cpus: Vec<CpuId>,
 }
 
@@ -138,7 +138,9 @@ pub(crate) fn tracks_named(trace: &Trace, name: &str) -> Named {
                 .map(|(_, id)| id)
                 .collect(),
             cpus: cpus
-                .filter(|(cpu, _)| fits(&format!("CPU {}", cpu.number)))
+                .filter(|&(cpu, id)| {
+                    fits(&format!("CPU {}", cpu.number)) || fits(&trace.cpu_title(id))
+                })
                 .map(|(_, id)| id)
                 .collect(),
         }

@@ -111,10 +111,6 @@ impl AnyStream for Carried {
         Ok(gathered)
     }
 
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        self.stream.prepare(trace, job)
-    }
-
     fn facts(&self) -> Option<Vec<u8>> {
         self.stream.facts()
     }

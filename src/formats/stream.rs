@@ -173,23 +173,14 @@ pub(crate) trait Stream: Send + Sync {
         job: &Job,
     ) -> Result<Gathered, ReadError>;
 
-    /// Does what single events need before they can be decoded, if the parts are not read because the `trace` that was
-    /// made of them is known. Without a cheaper way, all parts are read.
-    ///
-    /// # Errors
-    /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        read_in_steps(self, 1, job, &mut |_| {}).map(drop)
-    }
-
     /// See [`AnyStream::facts`].
     fn facts(&self) -> Option<Vec<u8>> {
-        None
+        Some(Vec::new())
     }
 
     /// See [`AnyStream::take_facts`].
     fn take_facts(&self, _facts: &KeptFacts, _trace: &Trace) -> Option<()> {
-        None
+        Some(())
     }
 }
 
@@ -237,25 +228,14 @@ pub(crate) trait IndependentParts: Send + Sync {
     /// Errors only if the job was cancelled.
     fn gather(&self, read: Vec<PartRead<Self::Read>>, job: &Job) -> Result<Gathered, ReadError>;
 
-    /// See [`Stream::prepare`].
-    ///
-    /// # Errors
-    /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError>
-    where
-        Self: Sized,
-    {
-        read_in_steps(self, 1, job, &mut |_| {}).map(drop)
-    }
-
     /// See [`AnyStream::facts`].
     fn facts(&self) -> Option<Vec<u8>> {
-        None
+        Some(Vec::new())
     }
 
     /// See [`AnyStream::take_facts`].
     fn take_facts(&self, _facts: &KeptFacts, _trace: &Trace) -> Option<()> {
-        None
+        Some(())
     }
 }
 
@@ -303,10 +283,6 @@ impl<P: IndependentParts> Stream for P {
         job: &Job,
     ) -> Result<Gathered, ReadError> {
         IndependentParts::gather(self, read, job)
-    }
-
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        IndependentParts::prepare(self, trace, job)
     }
 
     fn facts(&self) -> Option<Vec<u8>> {
@@ -393,18 +369,12 @@ pub trait AnyStream: Send + Sync {
         show: &mut dyn FnMut(&[Shown<'_>]),
     ) -> Result<Gathered, ReadError>;
 
-    /// Makes the events of the recording decodable without reading its parts, which were read before: see
-    /// [`Stream::prepare`].
-    ///
-    /// # Errors
-    /// Errors if there is not enough memory, or the job was cancelled.
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError>;
-
-    /// Returns what is to be kept in the model file that is written on this thread, so that [`AnyStream::take_facts`] can
-    /// do what `prepare` does; `None` if nothing is kept, or the parts were not read.
+    /// Returns what decoding single events takes besides the trace, for the model file that is written on this thread;
+    /// `None` if the parts were not read.
     fn facts(&self) -> Option<Vec<u8>>;
 
-    /// Does what `prepare` does, but faster, with the facts that were kept of the same file; `None` if it cannot.
+    /// Makes events decodable with the facts that were kept of the same file, without reading its parts; `trace` was made
+    /// of them. `None` if there is not enough memory.
     fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()>;
 }
 
@@ -424,10 +394,6 @@ impl<S: Stream> AnyStream for S {
         show: &mut dyn FnMut(&[Shown<'_>]),
     ) -> Result<Gathered, ReadError> {
         read_in_steps(self, steps, job, show)
-    }
-
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        Stream::prepare(self, trace, job)
     }
 
     fn facts(&self) -> Option<Vec<u8>> {

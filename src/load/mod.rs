@@ -147,7 +147,7 @@ fn load_opened(
         without_plots: None,
     };
     if let Some(model) = model {
-        return reopen(state, model, &stream, begun, job, listener).map_err(fail);
+        return Ok(reopen(state, model, &stream, begun, listener));
     }
     if let Some(publish) = &mut listener {
         publish(state.clone());
@@ -204,22 +204,18 @@ fn load_opened(
 }
 
 /// Completes the `state` of a recording whose columns are known from a model file.
-///
-/// # Errors
-/// If there is not enough memory, or the job was cancelled.
 fn reopen(
     mut state: LoadedTrace,
     model: model::Model,
     stream: &Arc<dyn AnyStream>,
     begun: Instant,
-    job: &Job,
     mut listener: Option<&mut dyn FnMut(LoadedTrace)>,
-) -> Result<LoadedTrace, ReadError> {
+) -> LoadedTrace {
     state.trace = Arc::new(model.trace);
     state.index = Arc::new(model.index);
     state.part_count = model.part_count;
     state.id = state.id.next_generation();
-    let preparation = model::Preparation {
+    let facts = model::Taking {
         stream: Arc::clone(stream),
         trace: Arc::clone(&state.trace),
         facts: model.facts,
@@ -228,12 +224,12 @@ fn reopen(
         Some(publish) => {
             // The timeline is complete; lists of events follow when the reader can decode them.
             publish(state.clone());
-            preparation.run(job)?;
+            facts.take();
             // Answers about single events that were found before are not those of this generation.
             state.id = state.id.next_generation();
         }
         None => {
-            state.reader = Arc::new(model::Reopened::new(state.reader, preparation));
+            state.reader = Arc::new(model::Reopened::new(state.reader, facts));
         }
     }
     state.is_complete = true;
@@ -241,7 +237,7 @@ fn reopen(
     if let Some(publish) = listener {
         publish(state.clone());
     }
-    Ok(state)
+    state
 }
 
 /// Returns a trace together with the other recordings in its file. Recordings without events are skipped.

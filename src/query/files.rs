@@ -303,10 +303,8 @@ impl FileList {
             if !is_counted(Some(heir.process)) {
                 continue;
             }
-            if of.is_some() {
-                first = Some(first.map_or(heir.from, |first: Timestamp| first.min(heir.from)));
-                last = Some(last.map_or(heir.from, |last: Timestamp| last.max(heir.from)));
-            }
+            first = Some(first.map_or(heir.from, |first: Timestamp| first.min(heir.from)));
+            last = Some(last.map_or(heir.from, |last: Timestamp| last.max(heir.from)));
             match heir.access {
                 Inherited::Reads => summary.reads += 1,
                 Inherited::Writes => summary.writes += 1,

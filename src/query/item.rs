@@ -120,7 +120,7 @@ impl Item {
                 between(thread.start, thread.end, whole)
             }
             Item::Process(id) => match trace.processes.get(id.0 as usize)? {
-                process if process.end.is_some() => between(process.start, process.end, whole),
+                process if process.end.is_some() => between(process.born(), process.end, whole),
                 _ => until(seen.life_until(trace, id, span.start).min(span.end)),
             },
             Item::Gap(id) => Length::Known(trace.gap(id)?.duration()?.0),
@@ -224,10 +224,7 @@ pub fn title(trace: &Trace, item: Item) -> String {
         Item::Gap(id) => trace
             .gap(id)
             .map_or_else(String::new, |_| gaps::NAME.to_owned()),
-        Item::Cpu(id) => trace
-            .cpus
-            .get(id.0 as usize)
-            .map_or_else(String::new, |cpu| format!("CPU {}", cpu.number)),
+        Item::Cpu(id) => trace.cpu_title(id),
         Item::Slice(id) => label_name(trace, id),
         Item::Event(_) | Item::Instant(_) => event_of(trace, item).map_or_else(String::new, |id| {
             trace.kind_name(trace.events.kind(id)).into_owned()
@@ -247,13 +244,7 @@ pub(crate) fn track_title(trace: &Trace, id: TrackId) -> String {
     match track.kind {
         TrackKind::Thread(thread) => trace.thread_name(thread).into_owned(),
         TrackKind::Nobody => trace.thread_name(None).into_owned(),
-        TrackKind::Cpu(cpu) => {
-            let number = trace
-                .cpus
-                .get(cpu.0 as usize)
-                .map_or(cpu.0, |cpu| cpu.number);
-            format!("CPU {number}")
-        }
+        TrackKind::Cpu(cpu) => trace.cpu_title(cpu),
         TrackKind::Async(Some(process)) => {
             let process = trace.processes.get(process.0 as usize);
             process.map_or_else(String::new, |process| trace.text(process.name).into_owned())

@@ -12,6 +12,7 @@ pub mod cpu_use;
 pub mod details;
 pub(crate) mod distribution;
 pub mod durations;
+pub(crate) mod event_cpus;
 pub mod expression;
 pub mod family;
 pub(crate) mod file_relatives;

@@ -71,12 +71,12 @@ impl ProcessTimes {
             let children = &tree.children[id.0 as usize];
             let span = rows[id.0 as usize].span;
             let life = life_length(trace, id, span);
-            let covered = covered(
-                span,
-                children.iter().map(|child| rows[child.0 as usize].span),
-            );
+            let lives = children
+                .iter()
+                .map(|&child| (child, rows[child.0 as usize].span));
+            let own = own_length(trace, life, span, lives);
             let row = &mut rows[id.0 as usize];
-            row.own = life.map(|life| life - covered);
+            row.own = own;
             row.children = children.len() as u32;
         }
         // The walk visits parents before their children: in reverse order, each child's sum is complete before it is
@@ -161,7 +161,7 @@ fn life_length(trace: &Trace, id: ProcessId, span: TimeSpan) -> Length {
     let Some(process) = trace.processes.get(id.0 as usize) else {
         return Length::AtLeast(0);
     };
-    match (process.start, process.end) {
+    match (process.born(), process.end) {
         (Some(_), Some(_)) => Length::Known(span.duration().0),
         (None, Some(_)) => Length::AtLeast(span.duration().0),
         (_, None) => {
@@ -170,6 +170,39 @@ fn life_length(trace: &Trace, id: ProcessId, span: TimeSpan) -> Length {
             let last = file.end.saturating_add(Nanos(-1)).max(span.start);
             Length::AtLeast((span.end.min(last) - span.start).0)
         }
+    }
+}
+
+/// Returns the part of a life over `span` in which none of its children lived; a lower bound if a child may have lived
+/// longer in it than `lives` says.
+fn own_length(
+    trace: &Trace,
+    life: Length,
+    span: TimeSpan,
+    lives: impl Iterator<Item = (ProcessId, TimeSpan)>,
+) -> Length {
+    let mut are_certain = true;
+    let mut possible: Vec<TimeSpan> = lives
+        .map(|(id, certain)| {
+            let process = trace.processes.get(id.0 as usize);
+            let (mut start, mut end) = (certain.start, certain.end);
+            if process.is_none_or(|it| it.born().is_none()) {
+                start = start.min(span.start);
+            }
+            if process.is_none_or(|it| it.end.is_none()) {
+                end = end.max(span.end);
+            }
+            let is_longer = |start: Timestamp, end: Timestamp| start < end.min(span.end);
+            are_certain &= !is_longer(start.max(span.start), certain.start)
+                && !is_longer(certain.end.max(span.start), end);
+            TimeSpan::new(start, end)
+        })
+        .collect();
+    possible.sort_unstable_by_key(|life| life.start);
+    let own = life.map(|life| life - covered(span, possible.into_iter()));
+    match are_certain {
+        true => own,
+        false => Length::AtLeast(own.certain()),
     }
 }
 
@@ -422,6 +455,7 @@ pub(crate) fn curve(steps: &[CountFrom], span: TimeSpan, most: usize) -> Vec<Cou
 pub(super) mod tests {
     use super::*;
     use crate::base::StringId;
+    use crate::event::ForkSort;
     use crate::trace::Process;
 
     /// Processes from (parent, start, end).
@@ -432,6 +466,7 @@ pub(super) mod tests {
             .map(|(pid, &(parent, start, end))| Process {
                 parent: parent.map(ProcessId),
                 start: Some(Timestamp(start)),
+                made: Some(ForkSort::Process),
                 end: Some(Timestamp(end)),
                 ..Process::new(pid as u64, pid as u64)
             })
@@ -481,6 +516,28 @@ pub(super) mod tests {
             subtree,
             [Length::AtLeast(23 + 5 + 74), Length::AtLeast(5 + 74), open]
         );
+    }
+
+    #[test]
+    fn a_process_whose_fork_was_lost_may_have_lived_longer() {
+        let lives = [(None, 0, 32), (Some(0), 5, 8), (Some(0), 20, 29)];
+        let mut trace = trace_of(&lives);
+        trace.processes[2].made = None;
+        let times = ProcessTimes::new(&trace);
+        let second = ProcessId(2);
+        assert_eq!(times.life(&trace, second), Length::AtLeast(9));
+        let seen = Seen::new(&trace);
+        let shown = crate::query::Item::Process(second).duration(&trace, &seen);
+        assert_eq!(shown, Some(Length::AtLeast(9)));
+        let own: Vec<Length> = times.rows.iter().map(|row| row.own).collect();
+        // It may have been there from the start of its parent on.
+        let own_of_parent = Length::AtLeast(3);
+        assert_eq!(own, [own_of_parent, Length::Known(3), Length::AtLeast(9)]);
+        let programs = crate::query::programs::programs(&trace, &times, |_| true);
+        let [all] = programs.as_slice() else {
+            panic!("{programs:?}")
+        };
+        assert_eq!((all.count, all.unfinished, all.at_least.0), (3, 1, 9));
     }
 
     #[test]

@@ -14,15 +14,15 @@ use crate::trace::{ProcessId, Trace};
 pub struct ProgramTotal {
     /// The number of processes that ran the program last.
     pub count: u32,
-    /// The number of these processes without an end in the trace.
+    /// The number of these processes whose start or end is not in the trace.
     pub unfinished: u32,
-    /// The sum of the lower bounds of the lifetimes of processes without an end.
+    /// The sum of the lower bounds of their lifetimes.
     pub at_least: Nanos,
-    /// The sum of the lifetimes with a known end.
+    /// The sum of the known lifetimes.
     pub total: Nanos,
-    /// The sum of the time in which the processes that ended had no living child.
+    /// The sum of the time in which the processes with these had no living child.
     pub own: Nanos,
-    /// The longest lifetime with a known end; without one, the largest lower bound of an unended lifetime.
+    /// The longest known lifetime; without one, the largest lower bound.
     pub longest: Length,
     /// The process with this lifetime.
     pub longest_process: ProcessId,
@@ -30,17 +30,21 @@ pub struct ProgramTotal {
     pub failed: u32,
 }
 
-/// Returns all programs, the one with the most own time first. Processes from before the trace are left out (also the first
-/// of a strace recording, whose fork it does not contain); processes without an end are counted, and their lives are summed
-/// separately.
+/// Returns the programs of the processes that `is_chosen` accepts, the one with the most own time first. Processes from before the trace are left out (also the first
+/// of a strace recording, whose fork it does not contain). Processes whose start was lost, or that have no end, are counted,
+/// and their lives are summed separately.
 #[must_use]
-pub fn programs(trace: &Trace, times: &ProcessTimes) -> Vec<ProgramTotal> {
+pub fn programs(
+    trace: &Trace,
+    times: &ProcessTimes,
+    is_chosen: impl Fn(ProcessId) -> bool,
+) -> Vec<ProgramTotal> {
     let mut totals: FxHashMap<&[u8], ProgramTotal> = FxHashMap::default();
     for (index, process) in trace.processes.iter().enumerate() {
-        if process.start.is_none() {
+        let id = ProcessId(index as u32);
+        if process.start.is_none() || !is_chosen(id) {
             continue;
         }
-        let id = ProcessId(index as u32);
         let life = times.life(trace, id);
         let entry = totals
             .entry(program_bytes(trace, id))
@@ -107,7 +111,7 @@ mod tests {
         trace.processes[1].exit_status = Some(1);
         trace.processes[2].exit_status = Some(0);
         let times = ProcessTimes::new(&trace);
-        let all = programs(&trace, &times);
+        let all = programs(&trace, &times, |_| true);
         let numbers: Vec<_> = all
             .iter()
             .map(|row| (row.count, row.total.0, row.own.0, row.longest, row.failed))
@@ -121,7 +125,7 @@ mod tests {
         assert_eq!(failed(&trace), [ProcessId(1)]);
         // The second gcc still runs when the trace ends: its least life is longer than the other's life.
         trace.processes[2].end = None;
-        let all = programs(&trace, &ProcessTimes::new(&trace));
+        let all = programs(&trace, &ProcessTimes::new(&trace), |_| true);
         let gcc = all.iter().find(|row| row.count == 2).unwrap();
         assert_eq!((gcc.total.0, gcc.longest), (10, Length::Known(10)));
         assert_eq!((gcc.unfinished, gcc.at_least.0), (1, 99 - 20));

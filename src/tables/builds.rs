@@ -7,8 +7,8 @@ use super::lives::{LIFETIME, arguments_cell, process_in_full, program_cell};
 use super::rows::RowsOfIds;
 use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef, Unit};
 use crate::assemble::file_history::FileHistory;
-use crate::base::Timestamp;
 use crate::base::strings::exact_text;
+use crate::base::{TimeSpan, Timestamp};
 use crate::query::Item;
 use crate::query::build_chain::{Because, ChainRow, SharedRow, critical_chain};
 use crate::query::call_totals::{CallTotal, call_totals};
@@ -44,9 +44,16 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
     stored: None,
     rows: Rows::Trace(|scope| {
         let trace = &scope.loaded.trace;
-        Box::new(program_rows(programs(trace, &ProcessTimes::new(trace))))
+        let times = ProcessTimes::new(trace);
+        let lives_in = |id| is_in(scope, id, times.of(id).span);
+        Box::new(program_rows(programs(trace, &times, lives_in)))
     }),
 };
+
+/// Returns whether a process is chosen, and what it does over `span` meets the chosen time.
+fn is_in(scope: &Scope<'_>, id: ProcessId, span: TimeSpan) -> bool {
+    scope.chosen.has_process(id) && scope.chosen.meets(span.start, span.end)
+}
 
 /// Returns rows of [`PROGRAMS`]; the item of each is the process of its program that lived longest.
 pub(crate) fn program_rows(totals: Vec<ProgramTotal>) -> impl RowSource {
@@ -72,7 +79,7 @@ pub(crate) fn program_rows(totals: Vec<ProgramTotal>) -> impl RowSource {
 pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
     name: "critical_chain",
     title: "Critical chain",
-    about: "The processes that decided how long a build took.",
+    about: "The longest chain of processes that had to wait for each other, as far as the trace shows.",
     columns: &[
         TS,
         DUR.minor(),
@@ -113,7 +120,9 @@ pub(crate) const CRITICAL_CHAIN: TableDef = TableDef {
         let trace = &scope.loaded.trace;
         let times = ProcessTimes::new(trace);
         let chain = critical_chain(trace, &times, &FileHistory::new(trace));
-        Box::new(chain_rows(chain.rows()))
+        let mut rows = chain.rows();
+        rows.retain(|SharedRow { row, .. }| is_in(scope, row.process(), row.span()));
+        Box::new(chain_rows(rows))
     }),
 };
 
@@ -199,10 +208,7 @@ fn failed_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let trace = &scope.loaded.trace;
     let times = ProcessTimes::new(trace);
     let mut ids = programs::failed(trace);
-    ids.retain(|&id| {
-        let span = times.of(id).span;
-        scope.chosen.has_process(id) && scope.chosen.meets(span.start, span.end)
-    });
+    ids.retain(|&id| is_in(scope, id, times.of(id).span));
     Box::new(RowsOfIds::new(
         ids,
         times,
@@ -253,6 +259,11 @@ fn parallelism_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (working, alive) = (parallelism(trace, &lives), alive(&lives));
     let changes = working.iter().chain(&alive);
     let mut times: Vec<Timestamp> = changes.map(|step| step.time).collect();
+    // What holds from before the chosen time on, holds at its start.
+    let chosen = scope.chosen.span.start;
+    if times.iter().any(|&time| time < chosen) {
+        times.push(chosen);
+    }
     times.sort_unstable();
     times.dedup();
     let at = |steps: &[CountFrom], time: Timestamp| {
@@ -316,14 +327,14 @@ fn call_rows(scope: &Scope<'_>) -> Box<dyn RowSource> {
             let by_error: Vec<String> = errors
                 .map(|(error, count)| format!("{error} {count}"))
                 .collect();
-            let share = 100.0 * total.time_ns as f64 / (*all_ns as f64).max(1.0);
+            let share = total.time_ns as f64 / (*all_ns as f64).max(1.0);
             let mean = total.mean_ns();
             cells.extend([
                 exact_text(total.name.as_bytes()).into_owned().into(),
                 total.calls.into(),
                 total.errors.into(),
                 total.time_ns.into(),
-                Cell::Float((share * 100.0).round() / 100.0),
+                Cell::percent(share),
                 mean.into(),
                 mean.map(|_| total.longest_ns).into(),
                 total.unfinished.into(),

@@ -71,6 +71,12 @@ impl CellText<'_> {
 }
 
 impl<'a> Cell<'a> {
+    /// Returns a part of a whole (from 0 to 1) in percent, to two decimals.
+    #[must_use]
+    pub(crate) fn percent(share: f64) -> Cell<'a> {
+        Cell::Float((share * 10_000.0).round() / 100.0)
+    }
+
     /// Returns a name or text of a trace; bytes that are not UTF-8 become `\xNN`, so that no byte is lost.
     #[must_use]
     pub(crate) fn of_bytes(bytes: &'a [u8]) -> Cell<'a> {

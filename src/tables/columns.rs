@@ -32,8 +32,6 @@ pub enum Unit {
     PerSecond,
     /// Percent of the whole.
     Percent,
-    /// Parts of the whole, from 0 to 1; displayed as percent.
-    Fraction,
     /// A change relative to the value before; infinite if that value was zero, or if the new value is zero.
     Change,
 }
@@ -161,6 +159,13 @@ impl<'a> ColumnDef<'a> {
     #[must_use]
     pub(crate) const fn kept(mut self) -> ColumnDef<'a> {
         self.weight = Weight::Key;
+        self
+    }
+
+    /// Returns the column with other words about its values.
+    #[must_use]
+    pub(crate) const fn about(mut self, about: &'a str) -> ColumnDef<'a> {
+        self.about = about;
         self
     }
 

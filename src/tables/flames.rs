@@ -20,7 +20,7 @@ pub(crate) const TREE: TableDef = TableDef {
         TOTAL,
         OWN,
         COUNT,
-        ColumnDef::number("share", "Share", Unit::Fraction, "Its share of the whole."),
+        ColumnDef::number("share", "Share", Unit::Percent, "Its share of the whole."),
         UNFINISHED,
         AT_LEAST,
     ],
@@ -65,7 +65,7 @@ pub(crate) const NAME_EXTRAS: [ColumnDef<'static>; 3] = [
     ColumnDef::number(
         "share",
         "Of all",
-        Unit::Fraction,
+        Unit::Percent,
         "Self, as a share of the total of the graph",
     ),
 ];
@@ -84,7 +84,7 @@ pub(crate) fn name_rows(flame: &Flame, limit: usize) -> Vec<MadeRow> {
             row.kind.map_or(Cell::None, |kind| kind.word().into()),
             bounded(row.total, row.unfinished, flame.unit),
             bounded(row.own, row.unfinished, flame.unit),
-            Cell::Float(row.own as f64 / whole),
+            Cell::percent(row.own as f64 / whole),
         ])
     });
     rows.collect()
@@ -163,7 +163,7 @@ fn tree_cells<'a>(
         node.total.into(),
         node.own.into(),
         node.count.into(),
-        Cell::Float((share * 10_000.0).round() / 10_000.0),
+        Cell::percent(share),
         node.unfinished.into(),
         node.unfinished_ns.into(),
         match flame.is_at_least(id) {

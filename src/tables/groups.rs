@@ -53,7 +53,7 @@ pub(crate) const OF_SOME: [ColumnDef<'static>; 3] = [
     ColumnDef::number(
         "share",
         "Share",
-        Unit::Fraction,
+        Unit::Percent,
         "Their share of the whole area",
     ),
     ColumnDef::duration(
@@ -75,7 +75,7 @@ pub(crate) fn group_row(trace: &Trace, group: &Group, whole_ns: f64) -> MadeRow 
         0 => Cell::None,
         _ => cell,
     };
-    let share = Cell::Float(group.inside_ns as f64 / whole_ns);
+    let share = Cell::percent(group.inside_ns as f64 / whole_ns);
     let cells = vec![
         key.label(trace).into(),
         category.into(),
@@ -139,7 +139,7 @@ pub(crate) const EVENT_RATES: [ColumnDef<'static>; 2] = [
     ColumnDef::number(
         "share",
         "Of events",
-        Unit::Fraction,
+        Unit::Percent,
         "Count, as a share of all events of the area",
     ),
 ];
@@ -166,7 +166,7 @@ pub(crate) fn event_rows(
             group.count.into(),
             rate.map(|rate| (rate * 1000.0).round() / 1000.0).into(),
             rate.map(rounded).into(),
-            Cell::Float(group.count as f64 / all.max(1) as f64),
+            Cell::percent(group.count as f64 / all.max(1) as f64),
         ])
         .about(item.or(key.process.map(Item::Process)))
     };
@@ -262,13 +262,7 @@ pub(crate) enum Numbered {
 pub(crate) fn owner_of_counter(trace: &Trace, id: CounterTrackId, numbered: Numbered) -> String {
     let track = trace.counters.tracks.get(id.0 as usize);
     match (track.map(|track| track.scope), numbered) {
-        (Some(CounterScope::Cpu(cpu)), _) => {
-            let number = trace
-                .cpus
-                .get(cpu.0 as usize)
-                .map_or(cpu.0, |cpu| cpu.number);
-            format!("CPU {number}")
-        }
+        (Some(CounterScope::Cpu(cpu)), _) => trace.cpu_title(cpu),
         (Some(CounterScope::Thread(thread)), Numbered::Yes) => trace.thread_title(thread),
         (Some(CounterScope::Thread(thread)), Numbered::No) => {
             trace.thread_name(thread).into_owned()

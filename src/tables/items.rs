@@ -54,10 +54,7 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     };
     match track.kind {
         _ if track.name != StringId::EMPTY => exact_text(trace.strings.bytes(track.name)),
-        TrackKind::Cpu(cpu) => {
-            let number = trace.cpus.get(cpu.0 as usize);
-            format!("CPU {}", number.map_or(cpu.0, |cpu| cpu.number)).into()
-        }
+        TrackKind::Cpu(cpu) => trace.cpu_title(cpu).into(),
         TrackKind::Thread(thread) => trace.thread_name(thread),
         TrackKind::Nobody => trace.thread_name(None),
         TrackKind::Async(_) => Cow::default(),

@@ -20,7 +20,7 @@ use crate::trace::{Process, ProcessId, ThreadId, Trace};
 const START: ColumnDef<'static> = ColumnDef::time(
     "start",
     "Start",
-    "When it started; none if before the trace.",
+    "When it started, or was first known to live if its start was lost; none if before the trace.",
 );
 const END: ColumnDef<'static> =
     ColumnDef::time("end", "End", "When it ended; none if after the trace.");
@@ -28,7 +28,7 @@ const END: ColumnDef<'static> =
 pub(super) const LIFETIME: ColumnDef<'static> = ColumnDef::duration(
     "dur",
     "Duration",
-    "How long it lived; none if it started before the trace or ended after it.",
+    "How long it lived; none if its start or end is not in the trace.",
 );
 const ARGUMENTS: ColumnDef<'static> = ColumnDef::text(
     "args",

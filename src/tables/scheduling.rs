@@ -11,6 +11,7 @@ use super::{Cell, ColumnDef, RowSource, Rows, Scope, TableDef};
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::Interrupt;
 use crate::load::LoadedTrace;
+use crate::query::event_cpus::{EventCpus, is_on_chosen_cpu};
 use crate::query::waker::{Waker, waker_of};
 use crate::trace::{Run, RunId, State, StateId, ThreadId, ThreadState};
 
@@ -173,6 +174,7 @@ pub(super) const STATES: TableDef = TableDef {
 
 fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
     let (trace, chosen) = (&scope.loaded.trace, scope.chosen);
+    let cpus = EventCpus::new(trace, scope.loaded.reader.as_ref());
     let mut ids: Vec<u32> = (0..trace.states.len() as u32).collect();
     ids.retain(|&id| {
         let state = trace.states.get(StateId(id));
@@ -181,6 +183,7 @@ fn states(scope: &Scope<'_>) -> Box<dyn RowSource> {
         chosen.has_states_of(state.thread)
             && chosen.meets(state.start, end)
             && !chosen.starts_after(state.thread)
+            && is_on_chosen_cpu(trace, chosen, &cpus, &state)
     });
     ids.par_sort_by_key(|&id| trace.states.starts[id as usize]);
     let threads = (0..trace.threads.len() as u32).map(ThreadId);

@@ -15,7 +15,7 @@ pub(crate) const HOPS: TableDef = TableDef {
     columns: &[
         TS,
         DUR,
-        ColumnDef::number("share", "Share", Unit::Fraction, "Its share of the wait."),
+        ColumnDef::number("share", "Share", Unit::Percent, "Its share of the wait."),
         ColumnDef::text("what", "What", "What happened then."),
         ColumnDef::text("who", "Who", "The thread, or the interrupt."),
         TID,
@@ -66,7 +66,7 @@ fn hop_cells<'a>(
     cells.extend([
         hop.span.start.into(),
         hop.span.duration().0.into(),
-        Cell::Float((hop.share * 10_000.0).round() / 10_000.0),
+        Cell::percent(hop.share),
         hop.what(trace).into(),
         who.into(),
         trace.thread(hop.thread).tid.into(),

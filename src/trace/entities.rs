@@ -174,6 +174,12 @@ impl Process {
         self.made == Some(ForkSort::Unknown) && self.images.is_empty() && self.parent.is_some()
     }
 
+    /// Returns when the process was created; `None` if that was before the trace, or was lost.
+    #[must_use]
+    pub(crate) fn born(&self) -> Option<Timestamp> {
+        self.made.and(self.start)
+    }
+
     /// Returns whether the process failed: an exit code other than 0, or a signal.
     #[must_use]
     pub fn has_failed(&self) -> bool {

@@ -33,8 +33,10 @@ pub struct FileUse {
 /// All operations on files, sorted by time.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Files {
-    /// The operations.
+    /// The operations, but [`FileOp::Write`].
     pub rows: Vec<FileUse>,
+    /// Each [`FileOp::Write`].
+    pub writes: Vec<FileUse>,
     /// Whether the paths of opens are resolved.
     pub opens: OpenPaths,
 }
@@ -98,6 +100,7 @@ impl FileUse {
             FileOp::Dup => "copy descriptor",
             FileOp::CloseRange => "close several",
             FileOp::SetOnExec => "set close-on-exec",
+            FileOp::Write => "write data",
             FileOp::Pipe => "make pipe",
             FileOp::Rename => "rename",
             FileOp::Link => "link",

@@ -214,6 +214,17 @@ impl Trace {
         }
     }
 
+    /// Returns a CPU's name: `CPU 3`, with its file if there are several.
+    #[must_use]
+    pub(crate) fn cpu_title(&self, id: CpuId) -> String {
+        let number = self.cpus.get(id.0 as usize).map_or(id.0, |cpu| cpu.number);
+        let source = self.source_of(id.0, |source| &source.cpus);
+        match source.and_then(|id| self.sources.get(id.0 as usize)) {
+            Some(source) => format!("CPU {number} · {}", source.name),
+            None => format!("CPU {number}"),
+        }
+    }
+
     /// Returns the track of this kind, if there is one (the first of several asynchronous tracks).
     #[must_use]
     pub fn track_of(&self, kind: TrackKind) -> Option<TrackId> {
@@ -388,6 +399,7 @@ impl Trace {
             + (self.threads.capacity() * size_of::<Thread>()) as u64
             + (self.processes.capacity() * size_of::<Process>()) as u64
             + (self.files.rows.capacity() * size_of::<FileUse>()) as u64
+            + (self.files.writes.capacity() * size_of::<FileUse>()) as u64
             + (self.tracks.capacity() * size_of::<Track>()) as u64
     }
 }

@@ -427,7 +427,7 @@ fn latencies_chains_flames_and_comparisons_are_tables() {
         ["uninterruptible", "interrupt", "softirq", "waits for a CPU"]
     );
     let shares: f64 = hops.iter().filter_map(|hop| hop["share"].as_f64()).sum();
-    assert!((shares - 1.0).abs() < 0.001);
+    assert!((shares - 100.0).abs() < 0.1);
 
     let graph = sample("function-graph.dat");
     let tree = json(&["flame", &graph]);

@@ -72,7 +72,7 @@ fn a_process_whose_fork_was_lost_begins_with_its_first_line() {
     assert_eq!(process(trace, 78).made, None);
     assert_eq!(start_ms(trace, 1000), None);
     let times = ProcessTimes::new(trace);
-    let total = programs(trace, &times);
+    let total = programs(trace, &times, |_| true);
     let of = |name: &str| {
         total
             .iter()
@@ -590,4 +590,42 @@ fn lost_events_of_several_cpus_are_told_as_such() {
     let row = rows.iter().find(|row| row.code == "lost_events").unwrap();
     assert_eq!(row.count, 15);
     assert!(!row.message.contains("CPU 0"), "{}", row.message);
+}
+
+/// Programs, the chain and parallelism of a part of a build are those of the processes that live in it.
+#[test]
+fn tables_of_a_build_are_of_the_chosen_time() {
+    let file = format!(
+        "{}/sample-traces/lua-make-j2.etrace.zst",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let rows = |table: &str, range: &[&str]| {
+        crate::program::json(&[&["table", table, &file], range].concat())
+    };
+    let range = ["--from", "50s", "--until", "51s"];
+    let lives = rows("process_times", &range);
+    let living = lives.iter().filter(|row| row["before_trace"] == 0).count() as u64;
+    let programs = rows("programs", &range);
+    let processes: u64 = programs
+        .iter()
+        .map(|row| row["processes"].as_u64().unwrap())
+        .sum();
+    assert_eq!(processes, living);
+    let whole = rows("programs", &[]);
+    let all: u64 = whole
+        .iter()
+        .map(|row| row["processes"].as_u64().unwrap())
+        .sum();
+    assert!(processes > 0 && processes < all);
+    let chain = rows("critical_chain", &range);
+    assert!(!chain.is_empty() && chain.len() < rows("critical_chain", &[]).len());
+    // What holds at the start of the range is its first row.
+    let steps = rows("parallelism", &range);
+    let start = steps[0]["ts"].as_i64().unwrap();
+    let alive = lives.iter().filter(|row| {
+        let born = row["start"].as_i64();
+        let end = born.zip(row["dur"].as_i64()).map(|(born, dur)| born + dur);
+        born.is_none_or(|born| born <= start) && end.is_none_or(|end| end > start)
+    });
+    assert_eq!(steps[0]["alive"].as_u64().unwrap(), alive.count() as u64);
 }

@@ -194,7 +194,7 @@ fn who_lost_a_pid_to_another_has_ended() {
     assert_eq!(program_of(trace, id), "gone");
     assert!(gone.end.unwrap().0 - gone.start.unwrap().0 < 100_000_000);
     let times = ProcessTimes::new(trace);
-    let total = programs(trace, &times);
+    let total = programs(trace, &times, |_| true);
     let of = |name: &str| {
         let mut all = total.iter();
         all.find(|it| program_of(trace, it.longest_process) == name)
@@ -220,7 +220,7 @@ fn programs_are_called_by_their_paths_however_long() {
     }
     let loaded = load(&r.text);
     let trace = &loaded.trace;
-    let total = programs(trace, &ProcessTimes::new(trace));
+    let total = programs(trace, &ProcessTimes::new(trace), |_| true);
     let mut names: Vec<String> = (total.iter())
         .map(|it| program_of(trace, it.longest_process))
         .collect();

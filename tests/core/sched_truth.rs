@@ -930,6 +930,59 @@ fn states_in_the_export_of_a_cpu_are_those_of_the_recording() {
     }
 }
 
+/// Thread 1 runs on both CPUs: a table of one CPU has none of its states on the other, and the runs of a CPU's track keep
+/// the states in which their threads left, also of threads whose states are not chosen.
+#[test]
+fn a_chosen_cpu_has_its_own_states_and_the_ends_of_its_runs() {
+    let text = [
+        HEAD.to_owned(),
+        switch(0, "1.000000", (1, "S"), 2),
+        switch(1, "1.000005", (0, "R"), 1),
+        switch(1, "1.000010", (1, "S"), 3),
+        switch(0, "1.000020", (2, "S"), 1),
+        switch(0, "1.000030", (1, "S"), 2),
+        switch(1, "1.000040", (3, "D"), 0),
+        switch(0, "1.000050", (2, "S"), 0),
+    ]
+    .concat();
+    let files = Files::new(&[("a.ftrace", &text)]);
+    let exported = |to: &str, table: &str, choice: &[&str]| {
+        let arguments = [
+            "export", "a.ftrace", "-o", "-", "--to", to, "--table", table,
+        ];
+        files.text(&[&arguments[..], choice].concat())
+    };
+    let states = exported("csv", "states", &["--cpu", "1"]);
+    let states: Vec<Vec<&str>> = states.lines().map(|row| row.split(',').collect()).collect();
+    let [state, tid, cpu] = ["state", "tid", "cpu"].map(|name| {
+        let at = states[0].iter().position(|column| *column == name);
+        at.unwrap()
+    });
+    let of_thread = |id: &str| {
+        let own = states.iter().filter(|row| row[tid] == id);
+        own.map(|row| (row[state], row[cpu])).collect::<Vec<_>>()
+    };
+    assert_eq!(of_thread("2"), []);
+    assert_eq!(of_thread("1"), [("running", "1"), ("sleeping", "")]);
+    for choice in [
+        &["--track", "CPU 1"][..],
+        &["--track", "CPU 1", "--thread", "2"],
+    ] {
+        let arguments = ["export", "a.ftrace", "-o", "b.fxt", "--force"];
+        let _summary = files.text(&[&arguments[..], choice].concat());
+        let runs = files.table(&["runs", "b.fxt"]);
+        let runs = runs.iter().filter(|row| row["cpu"] == 1);
+        let ends: Vec<_> = runs.map(|row| (&row["tid"], &row["end_state"])).collect();
+        assert_eq!(ends, [(&1.into(), &"S".into()), (&3.into(), &"D".into())]);
+        // Alone, the track means the CPU with its states.
+        if choice.len() > 2 {
+            let states = files.table(&["states", "b.fxt"]);
+            let is_chosen = |row: &serde_json::Value| row["tid"] == 2;
+            assert!(states.iter().all(is_chosen), "{states:?}");
+        }
+    }
+}
+
 /// Thread 94 of process 92 calls `execve`: its leader dies, and from then on the number 92 is its own.
 #[test]
 fn a_thread_that_takes_its_leaders_number_ends_without_a_lost_switch() {

@@ -375,3 +375,36 @@ fn a_part_that_was_exported_lies_on_its_origin_and_its_slices_end_with_it() {
             .contains("made to start together")
     );
 }
+
+/// CPUs of one number in two recordings are two.
+#[test]
+fn cpus_of_several_files_have_names_of_their_own() {
+    let sample = |name: &str| format!("{}/sample-traces/{name}", env!("CARGO_MANIFEST_DIR"));
+    let files = ["sched-irq-syscalls.dat", "sched-irq.ftrace"].map(sample);
+    let by_cpu = ["stats", "--of", "runs", "--by", "cpu", &files[0], &files[1]];
+    let mut names: Vec<String> = crate::program::rows(&by_cpu)
+        .into_iter()
+        .map(|row| row["group"].clone())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "CPU 0 · sched-irq-syscalls.dat",
+            "CPU 0 · sched-irq.ftrace",
+            "CPU 1 · sched-irq-syscalls.dat",
+            "CPU 1 · sched-irq.ftrace"
+        ]
+    );
+    let chosen = [
+        "stats", "--of", "runs", "--track", "CPU 1", &files[0], &files[1],
+    ];
+    let of = |track: &'static str| {
+        let arguments = [&chosen[..4], &[track], &chosen[5..]].concat();
+        let rows = crate::program::rows(&arguments);
+        let counts = rows.iter().map(|row| crate::program::number(row, "count"));
+        counts.sum::<i64>()
+    };
+    let one = of("CPU 1 · sched-irq.ftrace");
+    assert!(one > 0 && of("CPU 1") > one);
+}

@@ -307,3 +307,97 @@ fn processes_end_with_their_last_call_where_no_line_says_so() {
     let with_line = format!("{text}10 12:00:00.000009 +++ exited with 3 +++\n");
     assert_eq!(end(&with_line), ["43200000009000 3"]);
 }
+
+/// In a PID namespace forks and waits name children by other numbers than strace's lines.
+#[test]
+fn children_in_a_pid_namespace_are_found_by_their_first_lines() {
+    let text = "7498 1700000001.000000 clone(child_stack=NULL, flags=SIGCHLD) = 7499 <0.001000>\n\
+        7498 1700000001.002000 wait4(7499,  <unfinished ...>\n\
+        7499 1700000001.003000 vfork( <unfinished ...>\n\
+        7500 1700000001.004000 execve(\"/bin/sh\", [\"sh\"], 0x1 /* 1 var */) = 0 <0.000100>\n\
+        7499 1700000001.005000 <... vfork resumed>) = 2 <0.002000>\n\
+        7500 1700000001.006000 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>\n\
+        7501 1700000001.007000 exit_group(3) = ?\n\
+        7501 1700000001.007500 +++ exited with 3 +++\n\
+        7500 1700000001.008000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL) = 3 <0.000100>\n\
+        7500 1700000001.008500 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=3, si_utime=0, si_stime=0} ---\n\
+        7500 1700000001.009000 exit_group(0) = ?\n\
+        7500 1700000001.009500 +++ exited with 0 +++\n\
+        7499 1700000001.010000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000100>\n\
+        7499 1700000001.011000 +++ exited with 0 +++\n\
+        7498 1700000001.012000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 7499 <0.010000>\n\
+        7498 1700000001.013000 +++ exited with 0 +++\n";
+    let files = Files::new(&[("a.strace", text)]);
+    let cells = ["pid", "parent_id", "start", "exit_status"];
+    assert_eq!(
+        rows(&files, "processes", &["a.strace"], &cells),
+        [
+            "7498 null null 0",
+            "7499 0 1700000001000000000 0",
+            "7500 1 1700000001003000000 0",
+            "7501 2 1700000001006000000 3"
+        ]
+    );
+    assert_eq!(rows(&files, "failed", &["a.strace"], &["pid"]), ["7501"]);
+    let codes = rows(&files, "diagnostics", &["a.strace"], &["code", "count"]);
+    assert!(codes.contains(&"pid_namespace 2".to_owned()), "{codes:?}");
+}
+
+/// strace of two running processes without -f: a new number is higher than that of the process that is only heard later.
+#[test]
+fn a_process_that_is_heard_late_is_not_taken_for_a_child() {
+    let text = "100 1700000001.000000 clone(child_stack=NULL, flags=SIGCHLD) = 300 <0.001000>\n\
+        200 1700000001.002000 getpid() = 200 <0.000010>\n";
+    let files = Files::new(&[("a.strace", text)]);
+    let cells = ["pid", "parent_id"];
+    assert_eq!(
+        rows(&files, "processes", &["a.strace"], &cells),
+        ["100 null", "200 null", "300 0"]
+    );
+}
+
+/// strace shows who writes: a child that has its parent's file is a writer if it writes, whichever number it has for it.
+#[test]
+fn children_that_write_are_writers_and_others_are_not() {
+    let fork = |pid: u32, at: u32| {
+        format!("10 1700000001.{at:06} clone(child_stack=NULL, flags=SIGCHLD) = {pid} <0.000100>\n")
+    };
+    let ended = |pid: u32, at: u32| format!("{pid} 1700000001.{at:06} +++ exited with 0 +++\n");
+    let text = [
+        "10 1700000001.000000 openat(AT_FDCWD, \"/w/out\", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 3 <0.000100>\n"
+            .to_owned(),
+        fork(11, 1_000),
+        "11 1700000001.002000 getpid() = 11 <0.000010>\n".to_owned(),
+        ended(11, 3_000),
+        fork(12, 4_000),
+        "12 1700000001.005000 dup2(3, 1) = 1 <0.000010>\n".to_owned(),
+        "12 1700000001.005500 write(1, \"a\\n\", 2) = 2 <0.000010>\n".to_owned(),
+        "12 1700000001.005600 write(1, \"b\\n\", 2) = -1 ENOSPC (No space left on device) <0.000010>\n"
+            .to_owned(),
+        ended(12, 6_000),
+        fork(13, 7_000),
+        "13 1700000001.008000 write(3, \"c\\n\", 2) = -1 ENOSPC (No space left on device) <0.000010>\n"
+            .to_owned(),
+        ended(13, 9_000),
+        fork(14, 10_000),
+        "14 1700000001.011000 openat(AT_FDCWD, \"/w/out\", O_RDONLY) = 4 <0.000100>\n".to_owned(),
+        ended(14, 12_000),
+        ended(10, 13_000),
+    ]
+    .concat();
+    let files = Files::new(&[("a.strace", &text)]);
+    let uses = rows(&files, "file_uses", &["a.strace"], &["use", "pid"]);
+    assert_eq!(uses, ["write 10", "write (inherited) 12", "read 14"]);
+    let cells = ["reader_pid", "writer_pid"];
+    let read = rows(&files, "file_dependencies", &["a.strace"], &cells);
+    assert!(read.contains(&"14 12".to_owned()), "{read:?}");
+    // Without the calls that write, all children that keep the file open are taken for writers.
+    let text: String = text
+        .split_inclusive('\n')
+        .filter(|line| !line.contains("write("))
+        .collect();
+    let files = Files::new(&[("a.strace", &text)]);
+    let uses = rows(&files, "file_uses", &["a.strace"], &["use", "pid"]);
+    let heirs = uses.iter().filter(|row| row.contains("inherited")).count();
+    assert_eq!(heirs, 4, "{uses:?}");
+}

@@ -5,9 +5,10 @@
 //! cat         fork, exec .... exit                               cat wrote too: out was its standard output
 //! ```
 //!
-//! A child writes to a file that its parent opened if it runs a program with the file as standard output or error, or
-//! if it runs no program and keeps the file open to its end. (Every program of a build inherits make's open files; it
-//! does not write to them.)
+//! Where the recording shows writes (strace), a child writes to a file that its parent opened if it writes through a
+//! descriptor of it. Elsewhere (etrace) it does if it runs a program with the file as standard output or error, or if it
+//! runs no program and keeps the file open to its end. (Every program of a build inherits make's open files; it does not
+//! write to them.)
 //!
 //! ```text
 //! python  open R in = 3                                          subprocess.run("cat", stdin=open("in"))
@@ -93,17 +94,24 @@ struct Held {
 #[derive(Clone, Copy)]
 struct LastHeld {
     held: Held,
-    /// Whether the descriptor or a copy of it was used as an output.
+    used: Used,
+}
+
+/// What a process did with the descriptors that it has for one row.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    /// Whether a descriptor that is closed by now was a program's standard output or error.
     is_output: bool,
+    /// Whether the process wrote through one of them.
+    has_written: bool,
 }
 
 /// The descriptors that a process has for one row: the opened one and its copies.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Shared {
     /// The number of descriptors.
     count: u32,
-    /// Whether a descriptor that is closed by now was a program's standard output or error.
-    is_output: bool,
+    used: Used,
 }
 
 /// The descriptors of a process, and their counts by row.
@@ -120,28 +128,24 @@ impl Table {
         if let Some(before) = before {
             self.let_go(before.row);
         }
-        let shared = Shared {
-            count: 0,
-            is_output: false,
-        };
-        self.of_row.entry(held.row).or_insert(shared).count += 1;
+        self.of_row.entry(held.row).or_default().count += 1;
     }
 
     /// Notes that a descriptor of a row was used as an output.
     fn put_out(&mut self, row: u32) {
         if let Some(shared) = self.of_row.get_mut(&row) {
-            shared.is_output = true;
+            shared.used.is_output = true;
         }
     }
 
-    /// Removes one descriptor of a row. If it was the last, returns whether one of them was used as an output.
-    fn let_go(&mut self, row: u32) -> Option<bool> {
+    /// Removes one descriptor of a row. If it was the last, returns what was done with them.
+    fn let_go(&mut self, row: u32) -> Option<Used> {
         let shared = self.of_row.get_mut(&row)?;
         shared.count -= 1;
         if shared.count > 0 {
             return None;
         }
-        self.of_row.remove(&row).map(|shared| shared.is_output)
+        self.of_row.remove(&row).map(|shared| shared.used)
     }
 }
 
@@ -167,15 +171,20 @@ impl Moment {
 pub(super) struct Holders {
     /// Indexed by process.
     tables: Vec<Table>,
+    /// By process: whether its recording shows writes.
+    shows_writes: Vec<bool>,
     copies: usize,
     most_copies: usize,
 }
 
 impl Holders {
-    /// Returns empty tables; the counts of processes and of rows about files decide the limit of copies.
-    pub(super) fn new(process_count: usize, row_count: usize) -> Holders {
+    /// Returns empty tables; `shows_writes` is whether the recording of each process shows writes. The counts of processes
+    /// and of rows about files decide the limit of copies.
+    pub(super) fn new(shows_writes: Vec<bool>, row_count: usize) -> Holders {
+        let process_count = shows_writes.len();
         Holders {
             tables: vec![Table::default(); process_count],
+            shows_writes,
             copies: 0,
             most_copies: MOST_COPIES + MOST_COPIES_EACH * (process_count + row_count),
         }
@@ -199,6 +208,16 @@ impl Holders {
                 access,
             };
             table.add(row.fd, held, OnExec::of_flags(row.flags));
+        }
+    }
+
+    /// Notes that a process wrote through a descriptor.
+    pub(super) fn wrote(&mut self, process: ProcessId, fd: i32) {
+        if let Some(table) = self.tables.get_mut(process.0 as usize)
+            && let Some(held) = table.of_fd.get(fd)
+            && let Some(shared) = table.of_row.get_mut(&held.row)
+        {
+            shared.used.has_written = true;
         }
     }
 
@@ -255,7 +274,7 @@ impl Holders {
         }
         let mut table = table.clone();
         for shared in table.of_row.values_mut() {
-            shared.is_output = false;
+            shared.used = Used::default();
         }
         if let Some(of_child) = self.tables.get_mut(child.0 as usize) {
             *of_child = table;
@@ -280,9 +299,9 @@ impl Holders {
         if is_output(fd, process, at.time) {
             table.put_out(held.row);
         }
-        let is_output = table.let_go(held.row)?;
-        let last = LastHeld { held, is_output };
-        done(id, process, last, Some(at), Cause::Close)
+        let used = table.let_go(held.row)?;
+        let last = LastHeld { held, used };
+        self.done(id, process, last, Some(at), Cause::Close)
     }
 
     /// Closes all descriptors of a process, at its end or the trace's; calls `each` with every open that ended.
@@ -302,15 +321,45 @@ impl Holders {
             if is_output(fd, process, time) {
                 table.put_out(held.row);
             }
-            if let Some(is_output) = table.let_go(held.row) {
-                last.insert(held.row, LastHeld { held, is_output });
+            if let Some(used) = table.let_go(held.row) {
+                last.insert(held.row, LastHeld { held, used });
             }
         }
         for held in last.into_values() {
-            if let Some(done) = done(id, process, held, at, cause) {
+            if let Some(done) = self.done(id, process, held, at, cause) {
                 each(done);
             }
         }
+    }
+
+    /// Returns what a process did with an open whose last descriptor it let go.
+    fn done(
+        &self,
+        id: ProcessId,
+        process: &Process,
+        LastHeld { held, used }: LastHeld,
+        at: Option<Moment>,
+        cause: Cause,
+    ) -> Option<Done> {
+        if held.access == Inherited::Reads {
+            return None;
+        }
+        if held.opener == id {
+            return Some(Done::Own(held.row));
+        }
+        let time = at.map_or(Timestamp::MAX, |at| at.time);
+        let has_kept = cause != Cause::Close && !runs_program(process, time);
+        let writes = match self.shows_writes.get(id.0 as usize) {
+            Some(true) => used.has_written,
+            _ => used.is_output || has_kept,
+        };
+        writes.then_some(Done::Inherited(Heir {
+            row: held.row,
+            process: id,
+            access: Inherited::Writes,
+            from: process.start.unwrap_or(time),
+            until: at,
+        }))
     }
 
     /// Returns the processes that still have descriptors.
@@ -330,29 +379,4 @@ pub(super) fn runs_program(process: &Process, time: Timestamp) -> bool {
 /// Returns whether `fd` is the standard output or error of a program of the process.
 fn is_output(fd: i32, process: &Process, time: Timestamp) -> bool {
     (fd == 1 || fd == 2) && runs_program(process, time)
-}
-
-fn done(
-    id: ProcessId,
-    process: &Process,
-    last: LastHeld,
-    at: Option<Moment>,
-    cause: Cause,
-) -> Option<Done> {
-    let held = last.held;
-    if held.access == Inherited::Reads {
-        return None;
-    }
-    if held.opener == id {
-        return Some(Done::Own(held.row));
-    }
-    let time = at.map_or(Timestamp::MAX, |at| at.time);
-    let has_kept = cause != Cause::Close && !runs_program(process, time);
-    (last.is_output || has_kept).then_some(Done::Inherited(Heir {
-        row: held.row,
-        process: id,
-        access: Inherited::Writes,
-        from: process.start.unwrap_or(time),
-        until: at,
-    }))
 }

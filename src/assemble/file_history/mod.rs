@@ -14,6 +14,8 @@
 //! file's present name, are in `renames`. Build tracers do not record deletions, so a path that is written again is the
 //! same file, unless it was opened with `O_EXCL`, or was a symbolic link that opens no longer follow.
 
+use std::ops::Range;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 mod file;
@@ -26,6 +28,7 @@ mod writers;
 use crate::base::{StringId, Strings, Timestamp};
 use crate::event::{FileOp, OnExec};
 use crate::trace::files::{Access, OpenPaths, TRUNCATE};
+use crate::trace::sources::Source;
 use crate::trace::{EventId, Events, FileUse, Process, ProcessId, Thread, Trace};
 pub use file::{File, FileId};
 use holders::{Cause, Done, Holders, runs_program};
@@ -108,6 +111,10 @@ pub struct FileSource<'a> {
     pub events: &'a Events,
     /// Rows about files, sorted by time.
     pub rows: &'a [FileUse],
+    /// Writes through descriptors, sorted by time.
+    pub writes: &'a [FileUse],
+    /// The files on the axis, if they are several.
+    pub sources: &'a [Source],
     /// How the file states the paths of opens.
     pub opens: OpenPaths,
     /// All threads.
@@ -151,6 +158,8 @@ impl FileHistory {
             strings: &trace.strings,
             events: &trace.events,
             rows: &trace.files.rows,
+            writes: &trace.files.writes,
+            sources: &trace.sources,
             opens: trace.files.opens,
             threads: &trace.threads,
             processes: &trace.processes,
@@ -172,17 +181,27 @@ impl FileHistory {
             linked: FxHashSet::default(),
             links: FxHashMap::default(),
             short_names: ShortNames::default(),
-            holders: Holders::new(trace.processes.len(), trace.rows.len()),
+            holders: Holders::new(shown_writers(&trace), trace.rows.len()),
             readers: FxHashSet::default(),
             known_dependencies: FxHashSet::default(),
             out: FileHistory::default(),
         };
         walk.out.of_row.reserve(trace.rows.len());
         let mut turns = Turns::of(trace.processes);
+        let mut writes = trace.writes.iter().peekable();
         for (index, row) in trace.rows.iter().enumerate() {
+            let is_before = |it: &&FileUse| (it.time, it.event) < (row.time, row.event);
+            while let Some(write) = writes.next_if(is_before) {
+                walk.catch_up(Some(write.time), &mut turns);
+                walk.wrote(write);
+            }
             walk.catch_up(Some(row.time), &mut turns);
             let file = walk.row(index as u32, row);
             walk.out.of_row.push(file);
+        }
+        for write in writes {
+            walk.catch_up(Some(write.time), &mut turns);
+            walk.wrote(write);
         }
         walk.catch_up(None, &mut turns);
         for process in walk.holders.left() {
@@ -217,7 +236,42 @@ impl FileHistory {
     }
 }
 
+/// Returns for each process whether its recording shows who wrote through which descriptor: whether any process in it did.
+fn shown_writers(trace: &FileSource<'_>) -> Vec<bool> {
+    let mut shown = vec![false; trace.processes.len()];
+    let mut show = |range: Range<u32>| {
+        let range = range.start as usize..range.end as usize;
+        shown
+            .get_mut(range)
+            .into_iter()
+            .for_each(|of| of.fill(true));
+    };
+    match trace.sources {
+        [] if !trace.writes.is_empty() => show(0..trace.processes.len() as u32),
+        sources => {
+            let is_of = |write: &FileUse, source: &Source| {
+                let thread = write.thread;
+                thread.is_some_and(|thread| source.threads.contains(&thread.0))
+            };
+            for source in sources {
+                if trace.writes.iter().any(|write| is_of(write, source)) {
+                    show(source.processes.clone());
+                }
+            }
+        }
+    }
+    shown
+}
+
 impl Walk<'_> {
+    /// Notes that a process wrote through a descriptor.
+    fn wrote(&mut self, write: &FileUse) {
+        let thread = (write.thread).and_then(|id| self.trace.threads.get(id.0 as usize));
+        if let Some(process) = thread.and_then(|thread| thread.process) {
+            self.holders.wrote(process, write.fd);
+        }
+    }
+
     /// Applies births and execs up to `time`, and ends before it; `None`: all of them.
     fn catch_up(&mut self, time: Option<Timestamp>, turns: &mut Turns) {
         while let Some(turn) = turns.next_before(time) {

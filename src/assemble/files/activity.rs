@@ -16,8 +16,10 @@ use crate::trace::FileUse;
 /// The rows about files, and the opens of each process.
 #[derive(Debug)]
 pub(crate) struct Activity {
-    /// The rows, sorted by time.
+    /// The rows but [`FileOp::Write`], sorted by time.
     pub rows: Vec<FileUse>,
+    /// The other rows, sorted by time.
+    pub writes: Vec<FileUse>,
     /// The number of files that each process opened.
     pub opens: Vec<u32>,
     /// The changes that paths need.
@@ -43,6 +45,7 @@ pub(super) fn collect(
     if count == 0 {
         return Activity {
             rows: Vec::new(),
+            writes: Vec::new(),
             opens: Vec::new(),
             paths: Paths::Whole,
         };
@@ -109,6 +112,7 @@ pub(super) fn collect(
     if !settle(&mut rows, &|row: &FileUse| row.time) {
         rows.par_sort_by_key(|row| row.time);
     }
+    let writes = rows.extract_if(.., |row| row.op == FileOp::Write).collect();
     let paths = match has.map(AtomicBool::into_inner) {
         [_, true, _] => Paths::SomeOfDescriptors,
         [true, false, _] => Paths::SomeRelative,
@@ -117,6 +121,7 @@ pub(super) fn collect(
     };
     Activity {
         rows,
+        writes,
         opens: opens.into_iter().map(AtomicU32::into_inner).collect(),
         paths,
     }

@@ -31,8 +31,10 @@ pub(crate) use flows::{FileLinks, LinkNames, file_links};
 /// The table of rows about files, and facts about processes that follow from them.
 #[derive(Debug, Default)]
 pub(crate) struct FileWork {
-    /// The rows, sorted by time.
+    /// The rows but `FileOp::Write`, sorted by time.
     pub rows: Vec<FileUse>,
+    /// The other rows, sorted by time.
+    pub writes: Vec<FileUse>,
     /// The number of files that each process opened.
     pub opens: Vec<u32>,
     /// Working directories of programs, where the file's lines show them.
@@ -73,6 +75,7 @@ pub(crate) fn file_work(
     let image_directories = directories::resolve_paths(&mut activity, recorded, doers, strings);
     FileWork {
         rows: activity.rows,
+        writes: activity.writes,
         opens: activity.opens,
         image_directories,
     }

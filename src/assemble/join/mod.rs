@@ -420,17 +420,17 @@ impl<'a> Joined<'a> {
         } else if !theirs.files.rows.is_empty() && theirs.files.opens != self.trace.files.opens {
             self.trace.files.opens = OpenPaths::AsPassed;
         }
-        self.trace
-            .files
-            .rows
-            .extend(theirs.files.rows.iter().map(|file| FileUse {
-                time: moves.time(file.time),
-                thread: file.thread.map(|thread| moves.thread(thread)),
-                path: moves.string(file.path),
-                other_path: moves.string(file.other_path),
-                event: moves.event(file.event),
-                ..*file
-            }));
+        let moved = |file: &FileUse| FileUse {
+            time: moves.time(file.time),
+            thread: file.thread.map(|thread| moves.thread(thread)),
+            path: moves.string(file.path),
+            other_path: moves.string(file.other_path),
+            event: moves.event(file.event),
+            ..*file
+        };
+        let files = &mut self.trace.files;
+        files.rows.extend(theirs.files.rows.iter().map(moved));
+        files.writes.extend(theirs.files.writes.iter().map(moved));
         let gaps = theirs.gaps.iter();
         let gaps = gaps.map(|gap| gap.moved(|time| moves.time(time)));
         self.trace.gaps.extend(gaps);
@@ -454,6 +454,7 @@ impl<'a> Joined<'a> {
         let trace = &mut self.trace;
         trace.logs.rows.sort_by_key(|log| log.time);
         trace.files.rows.sort_by_key(|file| file.time);
+        trace.files.writes.sort_by_key(|file| file.time);
         trace.info = common_info(&trace.sources);
         Ok(self.trace)
     }

@@ -37,6 +37,8 @@ pub enum FileOp {
     CloseRange,
     /// From now on an exec closes the descriptors from `fd` to `result` if `flags` contains `O_CLOEXEC`, else not.
     SetOnExec,
+    /// Data was written through a descriptor. Some formats say so once for a descriptor of a thread, others never.
+    Write,
     /// A pipe was made (`fd` reads, `result` writes).
     Pipe,
     /// Renamed from `path` to `other_path`.

@@ -324,7 +324,7 @@ impl<'a> Aligned<'a> {
             (Unit::None | Unit::Nanoseconds, _, _) => return column.title.to_owned(),
             (Unit::Bytes, _, _) => "bytes",
             (Unit::PerSecond, _, _) => "1/s",
-            (Unit::Percent | Unit::Fraction | Unit::Change, _, _) => "%",
+            (Unit::Percent | Unit::Change, _, _) => "%",
         };
         format!("{} ({unit})", column.title)
     }
@@ -483,7 +483,7 @@ fn time_text(time: Timestamp, look: &Look) -> String {
 fn number_text(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Percent => format!("{value:.2}"),
-        Unit::Fraction | Unit::Change => format!("{:.2}", value * 100.0),
+        Unit::Change => format!("{:.2}", value * 100.0),
         // Integers up to here are exact in a double.
         _ if value.fract() == 0.0 && value.abs() < 9e15 => grouped(value as i64),
         _ if value.abs() >= 0.001 && value.abs() < 9e15 => format!("{value:.3}"),

@@ -31,7 +31,6 @@ use serde_json::{Map, Value as Json, json};
 use super::shared::arguments::{arguments, merge};
 use super::shared::borders::{Borders, CutArgument, EndCut, Part};
 use super::shared::crossing::crossing_cuts;
-use super::shared::event_cpus::EventCpus;
 use super::shared::flow_marks::{FlowMark, FlowMarks};
 use super::shared::koids::Koids;
 use super::shared::layers::{Layer, PlacedSlice, placed_slices};
@@ -45,6 +44,7 @@ use crate::export::shared::{Interrupted, ThreadKoids};
 use crate::formats::EventRef;
 use crate::fxt::agreed::{CPU_TRACK, ON_CPU};
 use crate::load::LoadedTrace;
+use crate::query::event_cpus::EventCpus;
 use crate::tables::items::track_name;
 use crate::trace::slices::SliceLabel;
 use crate::trace::{

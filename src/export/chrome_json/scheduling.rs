@@ -8,9 +8,9 @@ use super::{JsonEvents, RUNS_OFFSET, add_cuts, when};
 use crate::event::Interrupt;
 use crate::export::ExportError;
 use crate::export::shared::ThreadKoids;
-use crate::export::shared::event_cpus::{is_on_chosen_cpu, left_cpu};
 use crate::export::shared::numbers::exact_number;
 use crate::fxt::agreed::MISSES_SWITCHES;
+use crate::query::event_cpus::{is_on_chosen_cpu, left_cpu};
 use crate::query::waker::{Waker, waker_of};
 use crate::trace::{CpuId, RunId, State, StateId, ThreadId};
 

@@ -11,7 +11,7 @@ use super::switches::event_behind;
 use crate::base::Timestamp;
 use crate::event::Role;
 use crate::export::shared::crossing::crossing_cuts;
-use crate::export::shared::event_cpus::leads_to_chosen_cpu;
+use crate::query::event_cpus::leads_to_chosen_cpu;
 use crate::trace::slices::SliceRow;
 use crate::trace::{
     CounterTrackId, CpuId, EventId, RunId, StateId, ThreadId, ThreadState, Trace, TrackId,

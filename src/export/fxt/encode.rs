@@ -19,13 +19,13 @@ use crate::export::shared::async_groups::AsyncGroups;
 use crate::export::shared::async_ids::AsyncIds;
 use crate::export::shared::borders::Borders;
 use crate::export::shared::counter_names::CounterName;
-use crate::export::shared::event_cpus::EventCpus;
 use crate::export::shared::flow_marks::{FlowMark, FlowStepSort, ReallyIn};
 use crate::export::shared::koids::Koids;
 use crate::formats::{EventRef, Events};
 use crate::fxt::agreed::{
     INTERRUPTED, REALLY_IN, REALLY_IN_FROM, RECORDED_BY, RECORDED_BY_PROCESS,
 };
+use crate::query::event_cpus::EventCpus;
 use crate::query::selection::Chosen;
 use crate::trace::{EventCursor, EventId, ProcessId, Trace, TrackKind};
 

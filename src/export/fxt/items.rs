@@ -15,8 +15,8 @@ use super::objects::Objects;
 use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::event::Role;
 use crate::export::shared::borders::Borders;
-use crate::export::shared::event_cpus::EventCpus;
 use crate::export::shared::flow_marks::FlowMark;
+use crate::query::event_cpus::EventCpus;
 use crate::query::selection::Chosen;
 use crate::trace::{CounterTrackId, CpuId, EventId, ThreadId, Trace, TrackId};
 

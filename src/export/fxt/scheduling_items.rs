@@ -10,7 +10,7 @@ use super::lanes::Stretch;
 use super::lone_states::{LoneState, RunBegins};
 use super::switches::event_behind;
 use crate::base::Maybe;
-use crate::export::shared::event_cpus::leads_to_chosen_cpu;
+use crate::query::event_cpus::leads_to_chosen_cpu;
 use crate::trace::{CpuId, EventId, StateId, ThreadId};
 
 impl Items<'_> {

@@ -7,9 +7,9 @@ use super::scheduling_args::{int32_of, value_of};
 use super::scheduling_records::{NumberedState, OnCpu, Outgoing, Side};
 use crate::event::{FieldRole, Role, ValueRef};
 use crate::export::shared::borders::{CutArgument, EndCut};
-use crate::export::shared::event_cpus::leads_to_chosen_cpu;
 use crate::fxt::agreed::{END_NOT_SEEN, LONGEST, MISSES_SWITCHES, OUTGOING_NOT_SEEN};
 use crate::fxt::layout::scheduling::IDLE_WEIGHT;
+use crate::query::event_cpus::leads_to_chosen_cpu;
 use crate::trace::{CpuId, EventId, RunId, State, StateId, ThreadId, ThreadState, Trace};
 
 /// Arguments of scheduling records that the export computes again.
@@ -156,14 +156,24 @@ impl<'a> Encoder<'a, '_> {
     }
 
     /// Prepares a switch to idle that only ends a run. Readers end runs by thread: it must name the outgoing thread, even
-    /// if its next state is unknown.
+    /// if its next state is unknown. Of a thread whose states are not written, it names the state in which it left.
     fn prepare_end(&mut self, item: &Item, run: usize) -> SwitchSides {
         self.records.prepare(&[]);
         if !self.ends_in_state(item, run) {
             self.records.prepare_without_states();
         }
+        let runs = &self.source.trace.runs;
+        let is_switch = matches!(item.what, What::SwitchTo | What::SwitchToIdle);
+        let is_only_run = is_switch && !self.has_states(ThreadId(runs.threads[run]));
+        let left = Outgoing {
+            side: self.side_of_run(run),
+            state: state_number(runs.end_states[run]),
+        };
         SwitchSides {
-            outgoing: Some(self.leaves_in_unknown_state(run)),
+            outgoing: Some(match is_only_run && self.source.true_ends.has(run) {
+                true => left,
+                false => self.leaves_in_unknown_state(run),
+            }),
             incoming: Side::Idle,
             is_outgoing_seen: true,
             border: self.border_of_end(run),

@@ -7,10 +7,23 @@ use super::scheduling_records::OnCpu;
 use super::switches::{COMPUTED_AGAIN, OwnFacts};
 use crate::export::shared::borders::CutArgument;
 use crate::fxt::agreed::INTERRUPTED;
+use crate::query::event_cpus::EventCpu;
 use crate::query::waker::{InterruptWaker, Waker, waker_of};
 use crate::trace::{EventId, State, StateId, ThreadId};
 
 impl Encoder<'_, '_> {
+    /// Returns the number that the CPU of an event has in the file.
+    fn cpu_of_event(&self, id: EventId) -> Option<u16> {
+        match self.source.cpus.of(id)? {
+            EventCpu::Known(cpu) => self.source.koids.cpu_number(cpu),
+            // In a later file the number may be that of another CPU.
+            EventCpu::Number(number) if self.source.trace.sources.is_empty() => {
+                u16::try_from(number).ok()
+            }
+            EventCpu::Number(_) => None,
+        }
+    }
+
     pub(super) fn wakeup(&mut self, item: &Item) {
         let source = self.source;
         let state = source.trace.states.get(StateId(item.row));
@@ -18,7 +31,7 @@ impl Encoder<'_, '_> {
         let interrupt = self.interrupt_of(&state);
         let waker = state.waker.filter(|_| interrupt.is_none());
         let waker = waker.map(|waker| source.koids.thread(waker).thread);
-        let cpu = (state.event).and_then(|id| source.cpus.number(id, source.koids));
+        let cpu = state.event.and_then(|id| self.cpu_of_event(id));
         let extra = self.extra_facts(state.id, item.time);
         let event = state.event.filter(|_| state.start.0 == item.time);
         self.prepare_wakeup(event, OwnFacts::beside(extra));

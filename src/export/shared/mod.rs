@@ -1,6 +1,6 @@
 //! Code that is shared by file formats that number threads, flows and asynchronous operations: numbers of processes and
 //! threads (`koids`, `numbers`), marks of arrows (`flow_marks`), ids of asynchronous slices (`async_ids`) and names of
-//! their tracks (`async_groups`), CPUs of events (`event_cpus`), names of counters, losses, threads that items refer to
+//! their tracks (`async_groups`), names of counters, losses, threads that items refer to
 //! (`met`), where items are cut (`borders`, `crossing`), the arguments of events, and how pieces are encoded on all cores
 //! (`pieces`).
 
@@ -10,7 +10,6 @@ pub(crate) mod async_ids;
 pub(crate) mod borders;
 pub(crate) mod counter_names;
 pub(crate) mod crossing;
-pub(crate) mod event_cpus;
 pub(crate) mod flow_marks;
 pub(crate) mod koids;
 pub(crate) mod layers;

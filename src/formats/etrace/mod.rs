@@ -11,6 +11,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::base::column::store_inside;
 use crate::base::{Diagnostics, Job, Nanos, ReadError, TimeSpan, Timestamp};
 use crate::event::keys::{Derive, OpenPaths, Unseen};
 use crate::event::{
@@ -26,9 +27,10 @@ use crate::formats::etrace_lines::tokens::{Tokens, tokenise};
 use crate::formats::etrace_lines::upids::{Form, Upids};
 use crate::formats::etrace_lines::{describe, parse_line, words};
 use crate::formats::format::Together;
-use crate::formats::stream::{PartRead, in_one_lane};
+use crate::formats::stream::{KeptFacts, PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Format, Gathered, IndependentParts, Input, Recording};
+use crate::trace::Trace;
 
 /// This format's row in `FORMATS`.
 pub const FORMAT: Format = Format {
@@ -205,6 +207,14 @@ impl IndependentParts for EtraceReader {
             diagnostics: assembled.doubts,
             inside: Vec::new(),
         })
+    }
+
+    fn facts(&self) -> Option<Vec<u8>> {
+        store_inside(self.file.order.get()?).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, _trace: &Trace) -> Option<()> {
+        self.file.order.set(facts.restored()?).ok()
     }
 }
 

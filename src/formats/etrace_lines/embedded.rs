@@ -7,21 +7,28 @@
 //! because the recording's clock may differ from the clock in the lines. Both the print event and the call to which its
 //! text belongs are events.
 
+use std::sync::{Arc, OnceLock};
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::describe;
 use super::file::{File, PART_BYTES, cut};
 use super::gather::assemble;
 use super::line::{Word, parse_line};
 use super::lines::HOLE;
+use super::reordered::Reordered;
 use super::tokens::{Tokens, tokenise};
 use super::upids::{Form, Upids};
+use crate::base::column::{self, Column};
 use crate::base::{Cancelled, Job, ReadError, Strings, Timestamp};
 use crate::event::keys::{Derive, OpenPaths};
 use crate::event::{DecodedEvent, EventKind, Gap, KindId, Lane, Need, PartColumns, ThreadKey};
 use crate::formats::{EventRef, Gathered, Input};
 
+/// The name of the text.
+const NAME: &str = "etrace lines";
 /// Number of lines that are copied between two checks of the job.
 const LINES_BETWEEN_CHECKS: usize = 1 << 12;
 
@@ -145,7 +152,7 @@ impl Found {
         };
         job.check()?;
         let cuts = cut(&text, PART_BYTES);
-        let input = Input::from_vec(text, "etrace lines");
+        let input = Input::from_vec(text, NAME);
         Ok(Lines(File {
             numbers: Some(numbers),
             is_copy: true,
@@ -154,9 +161,53 @@ impl Found {
     }
 }
 
-/// The etrace lines of another recording as a text.
-#[derive(Debug)]
+/// The etrace lines of another recording as a text. In a model file they are what decoding their calls takes.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Stored")]
 pub(crate) struct Lines(File);
+
+#[derive(Deserialize)]
+struct Stored {
+    text: Column<u8>,
+    order: Option<Reordered>,
+    form: Form,
+    pids: FxHashMap<i64, u32>,
+}
+
+/// The same as [`Stored`], for writing.
+#[derive(Serialize)]
+struct StoredRef<'a> {
+    #[serde(serialize_with = "column::checked::serialize")]
+    text: &'a [u8],
+    order: Option<&'a Reordered>,
+    form: Form,
+    pids: &'a FxHashMap<i64, u32>,
+}
+
+impl From<Stored> for Lines {
+    fn from(stored: Stored) -> Lines {
+        let cuts = cut(&stored.text, PART_BYTES);
+        let input = Input::new(Arc::new(stored.text), NAME.to_owned());
+        let file = File::new(input, cuts, Upids::of_pids(stored.form, stored.pids));
+        Lines(File {
+            order: stored.order.map(OnceLock::from).unwrap_or_default(),
+            ..file
+        })
+    }
+}
+
+impl Serialize for Lines {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Lines(file) = self;
+        let stored = StoredRef {
+            text: file.text(),
+            order: file.order.get(),
+            form: file.upids.form(),
+            pids: file.upids.pids(),
+        };
+        stored.serialize(serializer)
+    }
+}
 
 impl Lines {
     /// Returns the kinds of the calls.
@@ -201,7 +252,7 @@ impl Lines {
             });
         }
         gathered.lanes.push(Lane {
-            name: "etrace lines".to_owned(),
+            name: NAME.to_owned(),
             cpu: None,
         });
         gathered.diagnostics.merge(assembled.doubts);

@@ -16,6 +16,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use crate::event::keys::Alias;
 use crate::event::{Directory, ThreadEntry, ThreadKey};
@@ -30,7 +31,7 @@ const FIRST_EXTRA: u32 = 1 << 31;
 const MOST_AHEAD: usize = 1 << 12;
 
 /// The composition of a upid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Form {
     /// A serial number and the pid.
     SerialAndPid,
@@ -140,6 +141,18 @@ impl Upids {
         } else {
             Form::Plain
         }
+    }
+
+    /// Returns the form of the upids.
+    #[must_use]
+    pub(crate) fn form(&self) -> Form {
+        self.form
+    }
+
+    /// Returns the pid of each upid that does not contain one, as [`Upids::of_pids`] was given them.
+    #[must_use]
+    pub(crate) fn pids(&self) -> &FxHashMap<i64, u32> {
+        &self.pids
     }
 
     fn serial(&self, upid: i64) -> i64 {

@@ -15,7 +15,7 @@ use crate::event::{
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::kind_table::{Kinds, ListedKinds};
-use crate::formats::stream::{AnyStream, KeptFacts, PartRead, start};
+use crate::formats::stream::{KeptFacts, PartRead};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
 
@@ -511,25 +511,16 @@ impl Stream for FtraceReader {
         Ok(gathered)
     }
 
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        self.kinds.take_from(trace);
-        let whole = start(self, job)?.whole;
-        if whole.has_etrace {
-            // The lines are found while the parts are read.
-            return self.read_all(1, job, &mut |_| {}).map(drop);
-        }
-        let _ = self.whole.set(whole);
-        Ok(())
-    }
-
     fn facts(&self) -> Option<Vec<u8>> {
-        let whole = self.whole.get().filter(|whole| !whole.has_etrace)?;
-        store_inside(whole).ok()
+        store_inside(&(self.whole.get()?, self.etrace.get())).ok()
     }
 
     fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
-        let whole = facts.restored()?;
+        let (whole, etrace): (Whole, Option<Lines>) = facts.restored()?;
         self.kinds.take_from(trace);
+        if let Some(lines) = etrace {
+            self.etrace.set(lines).ok()?;
+        }
         self.whole.set(whole).ok()
     }
 }

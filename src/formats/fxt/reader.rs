@@ -14,7 +14,7 @@ use crate::event::{
     Coarse, DecodedEvent, Directory, Fact, KindId, Lane, LaneColumns, Need, Part, TraceInfo,
 };
 use crate::formats::events::FieldReader;
-use crate::formats::stream::{KeptFacts, PartRead, in_one_lane, start};
+use crate::formats::stream::{KeptFacts, PartRead, in_one_lane};
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 use crate::fxt::Words;
 
@@ -353,10 +353,6 @@ impl Stream for FxtReader {
             diagnostics: scan.diagnostics.clone(),
             inside: Vec::new(),
         })
-    }
-
-    fn prepare(&self, _trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        start(self, job).map(drop)
     }
 
     fn facts(&self) -> Option<Vec<u8>> {

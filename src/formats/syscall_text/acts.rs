@@ -22,6 +22,7 @@ const MOST_TEXT: usize = 1 << 16;
 #[inline]
 pub(crate) fn acts(name: &[u8]) -> bool {
     is_fork(name)
+        || written_fd(name).is_some()
         || matches!(
             name,
             b"execve"
@@ -63,6 +64,18 @@ pub(crate) fn acts(name: &[u8]) -> bool {
                 | b"waitpid"
                 | b"waitid"
         )
+}
+
+/// Returns the index of the parameter of a call that is the descriptor through which it writes; `None` for calls that
+/// write nothing.
+#[inline]
+fn written_fd(name: &[u8]) -> Option<usize> {
+    match name {
+        b"write" | b"writev" | b"pwrite64" | b"pwritev" | b"pwritev2" | b"sendfile"
+        | b"sendfile64" => Some(0),
+        b"copy_file_range" | b"splice" => Some(2),
+        _ => None,
+    }
 }
 
 /// Returns what a fork creates, from its parameters: flags are words, numbers (`-X raw`), or both.
@@ -154,6 +167,9 @@ pub(super) fn act(
     if !acts && !shows_directory {
         return;
     }
+    if written_fd(name) == Some(0) && emitter.is_known_writer(thread, text) {
+        return;
+    }
     let dialect = emitter.source.dialect;
     let call: CallText<'_> = split_call(text, dialect);
     if !call.is_closed {
@@ -190,12 +206,13 @@ pub(super) fn act(
         _ if is_fork(name) => {
             let child = done.result.and_then(|result| result.pid());
             if let Some(child) = child.filter(|_| forks == Forks::New) {
+                let child = emitter.found.namespaces.pid(thread.0, child);
                 emitter.fork(event, Some(thread), child, fork_sort(text));
             }
         }
         _ => {
             if let Some(row) = file_row(emitter, event, name, &done) {
-                emitter.out.files.push(row);
+                emitter.file(thread, row);
             }
         }
     }
@@ -218,6 +235,7 @@ fn wait(
             pid.and_then(|pid| child_end::of_wait(pid, done.value(1), done.value(2)))
         }
     };
+    let child = child.map(|child| emitter.found.namespaces.of_child(thread.0, child));
     match (child, forks) {
         (Some(child), Forks::Recorded) => emitter.reap(event, child),
         (Some(child), Forks::New) => emitter.reap_later(thread, child),
@@ -385,6 +403,11 @@ fn file_row(
                 ..blank
             })
         }
+        _ if let Some(index) = written_fd(name) => (result >= 0).then(|| FileRow {
+            op: FileOp::Write,
+            fd: done.fd(index),
+            ..blank
+        }),
         b"close" => Some(FileRow {
             op: FileOp::Close,
             path: intern(angle_path(done.value(0)).map(unescape_octal)).unwrap_or_default(),

@@ -22,7 +22,7 @@ use crate::event::{
 };
 use crate::formats::format::{Input, Sniff, Together};
 use crate::formats::kind_table::Kinds;
-use crate::formats::stream::{KeptFacts, PartRead, start};
+use crate::formats::stream::{KeptFacts, PartRead};
 use crate::formats::{EventRef, Events, Gathered, Recording, Stream};
 use crate::trace::Trace;
 
@@ -276,17 +276,6 @@ impl Stream for Family {
             diagnostics,
             inside: Vec::new(),
         })
-    }
-
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        if let Some(first) = self.readers.first() {
-            // All files share their kinds.
-            first.kinds.take_from(trace);
-        }
-        for (reader, found) in self.readers.iter().zip(start(self, job)?.whole) {
-            let _ = reader.found.set(found);
-        }
-        Ok(())
     }
 
     fn facts(&self) -> Option<Vec<u8>> {

@@ -12,6 +12,7 @@ use super::dialect::Dialect;
 use super::forks::LateFork;
 use super::halves::{Half, Halves};
 use super::head::{Caller, Head};
+use super::namespaces::{Made, Namespaces};
 use super::owners::Owners;
 use super::summary::Summary;
 use crate::event::ThreadKey;
@@ -52,6 +53,8 @@ pub(crate) struct Found {
     pub forks: Vec<LateFork>,
     /// The other forks, in text order.
     pub births: Vec<Birth>,
+    /// The children whose parents know them by other pids.
+    pub namespaces: Namespaces,
     /// The lines that continue calls, and their calls.
     pub halves: Halves,
     /// The thread of lines without a pid before the first pid.
@@ -99,7 +102,10 @@ impl Found {
     pub(crate) fn memory_bytes(&self) -> u64 {
         let forks = self.forks.capacity() + self.births.capacity();
         let threads = self.superseded.capacity() + self.killed.capacity();
-        self.halves.memory_bytes() + forks as u64 * 16 + threads as u64 * 8
+        self.halves.memory_bytes()
+            + self.namespaces.memory_bytes()
+            + forks as u64 * 16
+            + threads as u64 * 8
     }
 }
 
@@ -110,6 +116,9 @@ pub(super) struct State {
     now: PartStart,
     forks: Vec<LateFork>,
     births: Vec<Birth>,
+    made: Vec<Made>,
+    /// The offset of the first line of each pid.
+    first_lines: FxHashMap<u32, u64>,
     /// Lines that continue calls: (offset of the line, offset of the call's first line).
     rests: Vec<Half>,
     /// Pids that strace attached to, and the pid of the first lines without one: that in [`Head::attached`], or the first
@@ -135,6 +144,8 @@ impl State {
             },
             forks: Vec::new(),
             births: Vec::new(),
+            made: Vec::new(),
+            first_lines: FxHashMap::default(),
             rests: Vec::new(),
             attached: FxHashSet::default(),
             first_pid: head.attached,
@@ -179,7 +190,20 @@ impl State {
         for &(parent, child) in &summary.early_forks {
             if let Some(place) = self.begun(parent) {
                 self.forks.push(LateFork { place, child });
+                let parent = self.who(parent);
+                self.made.push(Made {
+                    place,
+                    parent,
+                    number: child,
+                });
             }
+        }
+        for fork in &summary.made {
+            let parent = self.who(fork.parent);
+            self.made.push(Made { parent, ..*fork });
+        }
+        for (&pid, &place) in &summary.first_lines {
+            self.first_lines.entry(pid).or_insert(place);
         }
         self.rests.extend(&summary.rests);
         for &(caller, rest) in &summary.early_rests {
@@ -249,12 +273,17 @@ impl State {
         file_pid: Option<u32>,
         own_pid: impl FnOnce() -> Option<u32>,
     ) -> Found {
-        self.forks.sort_unstable();
         let lone = Caller::of(file_pid.or(self.first_pid).or_else(own_pid)).key();
+        let namespaces = Namespaces::find(self.made, &self.first_lines, lone.0);
+        for fork in &mut self.forks {
+            fork.child = namespaces.child_at(fork.place).unwrap_or(fork.child);
+        }
+        self.forks.sort_unstable();
         let key = |caller: Caller| caller.pid().map_or(lone, ThreadKey);
         Found {
             forks: self.forks,
             births: self.births,
+            namespaces,
             halves: Halves::new(self.rests),
             lone,
             has_ends: self.has_ends,

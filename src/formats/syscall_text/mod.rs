@@ -28,6 +28,7 @@ mod forks;
 mod halves;
 mod head;
 mod line;
+mod namespaces;
 mod numbers;
 mod owners;
 mod prefix;

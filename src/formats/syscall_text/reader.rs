@@ -13,7 +13,7 @@ use crate::event::{
     TraceInfo,
 };
 use crate::formats::kind_table::{Kinds, ListedKinds};
-use crate::formats::stream::{KeptFacts, PartRead, in_one_lane, start};
+use crate::formats::stream::{KeptFacts, PartRead, in_one_lane};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Gathered, Input, Recording, Stream};
 
@@ -219,6 +219,14 @@ impl TextReader {
                 || "the table of strace -C after the calls is kept as notes".to_owned(),
             );
         }
+        let children = whole.namespaces.len() as u64;
+        if children > 0 {
+            all.note_many("pid_namespace", Severity::Info, None, children, || {
+                "forks returned numbers of a PID namespace, and their children were found by their first lines: \
+                 --decode-pids=pidns makes strace print both numbers"
+                    .to_owned()
+            });
+        }
         all
     }
 }
@@ -298,12 +306,6 @@ impl Stream for TextReader {
             diagnostics,
             inside: Vec::new(),
         })
-    }
-
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
-        self.kinds.take_from(trace);
-        let _ = self.found.set(start(self, job)?.whole);
-        Ok(())
     }
 
     fn facts(&self) -> Option<Vec<u8>> {

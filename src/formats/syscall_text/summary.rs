@@ -12,6 +12,7 @@ use super::head::{Caller, Head};
 use super::line::{
     Banner, Body, attached, classify, continues_call, is_cut_short, is_let_go, is_output,
 };
+use super::namespaces::Made;
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
 use crate::base::lines::lines;
@@ -42,6 +43,10 @@ pub(super) struct Summary {
     pub forks: Vec<LateFork>,
     /// Forks on a single line: (state of the clock, index of the line, child).
     pub births: Vec<(TimeState, u64, u32)>,
+    /// All forks of calls that began in this part.
+    pub made: Vec<Made>,
+    /// The offset of the first line of each pid.
+    pub first_lines: FxHashMap<u32, u64>,
     /// Caller of the call that the next part's first line continues.
     pub broken: Option<Caller>,
     /// Whether lines report exits.
@@ -111,6 +116,11 @@ pub(crate) fn summarise(
             && let Some(child) = whole_fork(&prefix)
         {
             summary.births.push((summary.time, index, child));
+            summary.made.push(Made {
+                place: line.offset,
+                parent: Caller::of(prefix.pid.or(summary.owners.last())),
+                number: child,
+            });
         }
         if clock == Clock::DaySeconds
             && let Some(ns) = took_alone(&prefix)
@@ -168,11 +178,22 @@ impl Summary {
         let is_fork = begin.is_some_and(|begun| begun.is_fork);
         let child = fork_result(text, Dialect::Strace);
         let child = child.filter(|child| is_fork || self.attached.contains(child));
-        match (begin, child) {
-            (Some(Begun { place, .. }), Some(child)) => self.forks.push(LateFork { place, child }),
-            (None, Some(child)) => self.early_forks.push((owner, child)),
-            (_, None) => {}
+        if let Some(child) = child {
+            self.late_fork(owner, begin, child);
         }
+    }
+
+    /// Adds a fork of the call that began at `begin`, or in an earlier part.
+    fn late_fork(&mut self, parent: Caller, begin: Option<Begun>, child: u32) {
+        let Some(Begun { place, .. }) = begin else {
+            return self.early_forks.push((parent, child));
+        };
+        self.forks.push(LateFork { place, child });
+        self.made.push(Made {
+            place,
+            parent,
+            number: child,
+        });
     }
 
     #[inline]
@@ -180,6 +201,9 @@ impl Summary {
         if let Some(pid) = line.pid {
             if self.first_pid.is_none() && !self.attached.contains(&pid) {
                 self.first_pid = Some(pid);
+            }
+            if self.owners.last() != Some(pid) {
+                self.first_lines.entry(pid).or_insert(place);
             }
             self.owners.hear(pid);
         }
@@ -255,10 +279,7 @@ impl Summary {
                 if is_fork(name)
                     && let Some(child) = fork_result(text, dialect)
                 {
-                    match begin {
-                        Some(Begun { place, .. }) => self.forks.push(LateFork { place, child }),
-                        None => self.early_forks.push((caller, child)),
-                    }
+                    self.late_fork(caller, begin, child);
                 }
             }
             (Body::Banner(Banner { pid, .. }), _) => {

@@ -18,6 +18,7 @@ use super::recipe::role_of;
 use super::recipes::Recipes;
 use super::report::source::{TraceReport, decoder_of};
 use super::with_etrace::print_texts;
+use crate::base::column::store_inside;
 use crate::base::{Big, ByteOrder, Diagnostics, Endian, Job, Little, Problem, ReadError};
 use crate::event::{
     Coarse, DecodedEvent, Directory, EventDetail, FieldSink, KindId, KindOrigin, Lane, LaneClock,
@@ -29,7 +30,7 @@ use crate::formats::format::Input;
 use crate::formats::kind_table::{KindTraits, Kinds, ListedKinds, OwnKind};
 use crate::formats::report::Report;
 use crate::formats::stream::{
-    self, AnyStream, Gathered, HasReport, IndependentParts, Recording, Shown,
+    self, AnyStream, Gathered, HasReport, IndependentParts, KeptFacts, Recording, Shown,
 };
 use crate::trace::Trace;
 
@@ -412,12 +413,16 @@ impl IndependentParts for TraceDat {
         Ok(gathered)
     }
 
-    fn prepare(&self, trace: &Trace, job: &Job) -> Result<(), ReadError> {
+    fn facts(&self) -> Option<Vec<u8>> {
+        store_inside(&self.lines.get()).ok()
+    }
+
+    fn take_facts(&self, facts: &KeptFacts, trace: &Trace) -> Option<()> {
+        let lines: Option<Lines> = facts.restored()?;
         self.kinds.take_from(trace);
-        match self.prints {
-            PrintTexts::Marks => Ok(()),
-            // The lines are found while the parts are read.
-            PrintTexts::MarksAndEtrace => self.read_all(1, job, &mut |_| {}).map(drop),
+        match lines {
+            Some(lines) => self.lines.set(lines).ok(),
+            None => Some(()),
         }
     }
 }

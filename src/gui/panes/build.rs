@@ -148,7 +148,7 @@ impl Answer {
         let chain = critical_chain(trace, &times, &history);
         job.check()?;
         let at_once = mean_and_most(&steps, span);
-        let programs = programs(trace, &times);
+        let programs = programs(trace, &times, |_| true);
         Ok(Answer {
             work: Nanos((at_once.mean * span.duration().0 as f64) as i64),
             curve: curve(&steps, span, MOST_POINTS),

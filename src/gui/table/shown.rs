@@ -23,8 +23,7 @@ pub fn text_of(column: &ColumnDef<'_>, cell: &Cell<'_>, scene: &Scene<'_>) -> St
         Cell::Int(value) => whole_text(column, *value, scene),
         Cell::AtLeast(ns) => format!("≥ {}", whole_text(column, *ns, scene)),
         Cell::Float(value) => match column.unit {
-            Unit::Fraction => format!("{:.1} %", value * 100.0),
-            Unit::Percent => format!("{value:.2} %"),
+            Unit::Percent => format!("{value:.1} %"),
             Unit::Change if *value == f64::INFINITY => "new".to_owned(),
             Unit::Change if *value == f64::NEG_INFINITY => "gone".to_owned(),
             Unit::Change => format!("{:+.1} %", value * 100.0),
@@ -127,7 +126,6 @@ pub(super) fn cell_ui(
             ui.painter().rect_filled(rect, 2, color);
         }
         match (cell, column.unit) {
-            (Cell::Float(share), Unit::Fraction) => bar_ui(ui, scene, *share),
             (Cell::Float(share), Unit::Percent) => bar_ui(ui, scene, *share / 100.0),
             (Cell::Int(_) | Cell::AtLeast(_), _) if column.kind == ColumnKind::Duration => {
                 align_decimals(ui, text);

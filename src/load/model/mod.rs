@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::guard::GuardedMap;
@@ -35,7 +36,7 @@ use crate::index::Index;
 use crate::trace::Trace;
 use file::Label;
 pub(crate) use folder::{Folder, ModelFile};
-pub(super) use reopened::{Preparation, Reopened};
+pub(super) use reopened::{Reopened, Taking};
 
 /// The version of the values in a model file: a fingerprint of the program's source, because any change of it may change
 /// what is read, and how it is laid out.
@@ -93,8 +94,8 @@ pub(super) struct Model {
     pub trace: Trace,
     pub index: Index,
     pub part_count: u32,
-    /// With which events can be decoded at once, if they were kept.
-    pub facts: Option<KeptFacts>,
+    /// With which events can be decoded.
+    pub facts: KeptFacts,
 }
 
 /// What a model file contains.
@@ -103,7 +104,7 @@ struct Stored {
     trace: Trace,
     index: Index,
     part_count: u32,
-    /// What [`AnyStream::facts`] returned; empty if nothing.
+    /// What [`AnyStream::facts`] returned.
     facts: Column<u8>,
 }
 
@@ -118,7 +119,8 @@ struct StoredRef<'a> {
 }
 
 fn facts_of<S: Serializer>(stream: &&dyn AnyStream, serializer: S) -> Result<S::Ok, S::Error> {
-    let facts = stream.facts().unwrap_or_default();
+    let facts = stream.facts();
+    let facts = facts.ok_or_else(|| S::Error::custom("the parts were not read"))?;
     Column::from(facts).serialize(serializer)
 }
 
@@ -164,12 +166,11 @@ pub(super) fn find(label: Label) -> Option<Model> {
         part_count,
         facts: bytes,
     } = stored?;
-    let facts = (!bytes.is_empty()).then_some(KeptFacts { bytes, file });
     Some(Model {
         trace,
         index,
         part_count,
-        facts,
+        facts: KeptFacts { bytes, file },
     })
 }
 
@@ -257,7 +258,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         enable(Folder::new(folder.path().join("models")), Writing::Later);
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        for (name, is_ready_at_once) in SAMPLES {
+        for name in SAMPLES {
             let path = root.join(name);
             let open = |job: &Job| {
                 let mut shown = Vec::new();
@@ -281,7 +282,7 @@ mod tests {
             assert!(Arc::ptr_eq(&first.trace, &reopened.trace), "{name}");
             assert!(first.trace.memory_bytes() < read.trace.memory_bytes());
             assert_eq!(first.trace.slices.len(), read.trace.slices.len());
-            assert_eq!(job.progress().done == 0, is_ready_at_once, "{name}");
+            assert_eq!(job.progress().done, 0, "{name} was read again");
             let events = (0..read.trace.events.len() as u32).map(crate::trace::EventId);
             let mut has_fields = false;
             for event in events.step_by(1 + read.trace.events.len() / 1000) {
@@ -297,13 +298,14 @@ mod tests {
         }
     }
 
-    /// Samples, and whether their events can be decoded without reading the file again.
-    const SAMPLES: [(&str, bool); 6] = [
-        ("sample-traces/compress.fxt", true),
-        ("tests/cases/chrome_json/flow-bind-id.json", true),
-        ("sample-traces/threads-and-signals.strace", true),
-        ("sample-traces/sched-irq.ftrace", true),
-        ("sample-traces/sched-irq-syscalls.dat", true),
-        ("tests/golden/etrace/pipeline.etrace", false),
+    const SAMPLES: [&str; 8] = [
+        "sample-traces/compress.fxt",
+        "tests/cases/chrome_json/flow-bind-id.json",
+        "sample-traces/threads-and-signals.strace",
+        "sample-traces/sched-irq.ftrace",
+        "sample-traces/sched-irq-syscalls.dat",
+        "sample-traces/cmake-shop.ninja_log",
+        "tests/golden/etrace/pipeline.etrace",
+        "tests/golden/etrace/blanks.dat",
     ];
 }

@@ -168,8 +168,7 @@ impl Key {
         } else if let Some(id) = self.thread {
             format!("{} {}", trace.thread_name(id), trace.thread(id).tid)
         } else if let Some(cpu) = self.cpu {
-            let number = trace.cpus.get(cpu.0 as usize).map_or(cpu.0, |it| it.number);
-            format!("CPU {number}")
+            trace.cpu_title(cpu)
         } else if let Some(process) = self
             .process
             .and_then(|id| trace.processes.get(id.0 as usize))

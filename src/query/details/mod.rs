@@ -159,9 +159,8 @@ pub fn details(trace: &Trace, reader: &dyn Events, item: Item) -> Details {
         Item::Cpu(id) => {
             let mut facts = Section::new("");
             facts.row("runs", trace.runs.on(id).len().to_string());
-            let number = trace.cpus.get(id.0 as usize).map_or(id.0, |cpu| cpu.number);
             Details {
-                title: format!("CPU {number}"),
+                title: trace.cpu_title(id),
                 subtitle: "processor".to_owned(),
                 sections: vec![facts],
             }

@@ -21,15 +21,15 @@ use super::forks::LateFork;
 use super::head::{Caller, Head};
 use super::line::{Body, attached, classify, continues_call, is_output};
 use super::owners::Owners;
-use super::prefix::split_prefix;
+use super::prefix::{number, split_prefix};
 use super::times::split_duration;
 use super::values::unescape_octal;
 use crate::base::lines::{Line, lines};
 use crate::base::{Job, ReadError, StringId};
 use crate::event::family::Family;
 use crate::event::{
-    Complete, DirectorySort, ForkSort, KindId, Label, LaneColumns, Life, LifeRow, LoneBegins, Role,
-    ThreadKey, UNSEEN_END,
+    Complete, DirectorySort, FileOp, FileRow, ForkSort, KindId, Label, LaneColumns, Life, LifeRow,
+    LoneBegins, Role, ThreadKey, UNSEEN_END,
 };
 use crate::formats::kind_table::Kinds;
 
@@ -120,6 +120,8 @@ pub(crate) struct Emitter<'a> {
     reaped: FxHashMap<u32, ChildEnd>,
     /// The last known directory of each thread.
     places: FxHashMap<u32, StringId>,
+    /// The threads that wrote through a descriptor since its number was last opened, copied or closed, by descriptor.
+    wrote: FxHashMap<i32, FxHashSet<u32>>,
     /// Thread names by pid, as printed in lines.
     comms: FxHashMap<u32, &'a [u8]>,
     /// Kind and label of each call name that occurred.
@@ -170,6 +172,7 @@ pub(crate) fn emit<'a>(
         claimed: FxHashSet::default(),
         reaped: FxHashMap::default(),
         places: FxHashMap::default(),
+        wrote: FxHashMap::default(),
         comms: FxHashMap::default(),
         calls: FxHashMap::default(),
         others: FxHashMap::default(),
@@ -426,6 +429,26 @@ impl<'a> Emitter<'a> {
                 name: StringId::EMPTY,
             },
         });
+    }
+
+    /// Returns whether a write of `thread` through the descriptor at the start of `text` is already known.
+    #[inline]
+    pub(crate) fn is_known_writer(&self, thread: ThreadKey, text: &[u8]) -> bool {
+        let fd = number(text).and_then(|(fd, _)| i32::try_from(fd).ok());
+        let of_fd = fd.and_then(|fd| self.wrote.get(&fd));
+        of_fd.is_some_and(|threads| threads.contains(&thread.0))
+    }
+
+    /// Adds an operation on a file; a write through a descriptor only once.
+    pub(crate) fn file(&mut self, thread: ThreadKey, row: FileRow) {
+        match row.op {
+            FileOp::Write if !self.wrote.entry(row.fd).or_default().insert(thread.0) => return,
+            FileOp::Write => {}
+            FileOp::Open | FileOp::Close => _ = self.wrote.remove(&row.fd),
+            FileOp::Dup => _ = self.wrote.remove(&row.result),
+            _ => self.wrote.clear(),
+        }
+        self.out.files.push(row);
     }
 
     /// Adds the directory of `thread`, from now on or since an unknown time.

@@ -37,6 +37,11 @@ impl<'a> Emitter<'a> {
             emitter.out.events.push(time, place, kind, thread)
         };
         match body {
+            // The signal itself has a line before.
+            Body::Signal if prefix.body.starts_with(STOPPED) => {
+                let kind = self.kind(PROCESSES, b"stopped");
+                push(self, kind, thread);
+            }
             Body::Signal if self.source.dialect == Dialect::Strace => {
                 let name = strace_signal(prefix.body);
                 let kind = self.kind(SIGNALS, name);
@@ -45,6 +50,7 @@ impl<'a> Emitter<'a> {
                     && let Some(child) = of_signal(prefix.body)
                 {
                     self.reaped.remove(&thread.0);
+                    let child = self.found.namespaces.of_child(thread.0, child);
                     self.reap(event, child);
                 }
             }
@@ -135,11 +141,13 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Returns the signal name in `--- SIGCHLD {...} ---` or `--- stopped by SIGSTOP ---`.
+/// The start of the line that strace prints when a signal has stopped a process.
+const STOPPED: &[u8] = b"--- stopped by ";
+
+/// Returns the signal name in `--- SIGCHLD {...} ---`.
 #[must_use]
 fn strace_signal(body: &[u8]) -> &[u8] {
     let inner = body.strip_prefix(b"--- ").unwrap_or(body);
-    let inner = inner.strip_prefix(b"stopped by ").unwrap_or(inner);
     let end = memchr::memchr(b' ', inner).unwrap_or(inner.len());
     inner.get(..end).unwrap_or(inner)
 }

@@ -1,8 +1,7 @@
 //! The CPU on which an event was recorded: of the column that contains it, or of the event's own details.
 
-use crate::export::shared::koids::Koids;
-use crate::formats::{EventRef, Events};
-use crate::query::selection::Chosen;
+use super::selection::Chosen;
+use crate::formats::Events;
 use crate::trace::{CpuId, EventId, State, StateId, ThreadState, Trace};
 
 /// Looks up the CPUs of events.
@@ -19,35 +18,32 @@ impl<'a> EventCpus<'a> {
 
     /// Returns the CPU of an event; `None` if its file does not contain it, or if the model has no such CPU.
     pub(crate) fn cpu(&self, id: EventId) -> Option<CpuId> {
-        let event = self.trace.events.get(id);
-        let known = event.cpu.map(CpuId);
-        known.or_else(|| self.cpu_of_number(id, self.number_in_file(event.into())?))
+        match self.of(id)? {
+            EventCpu::Known(cpu) => Some(cpu),
+            EventCpu::Number(_) => None,
+        }
     }
 
-    /// Returns the number that the CPU of an event has in the output.
-    pub(crate) fn number(&self, id: EventId, koids: &Koids) -> Option<u16> {
+    /// Returns the CPU of an event as far as it is known; `None` if its file does not contain it.
+    pub(crate) fn of(&self, id: EventId) -> Option<EventCpu> {
         let event = self.trace.events.get(id);
         if let Some(cpu) = event.cpu {
-            return koids.cpu_number(CpuId(cpu));
+            return Some(EventCpu::Known(CpuId(cpu)));
         }
-        let number = self.number_in_file(event.into())?;
-        match self.cpu_of_number(id, number) {
-            Some(cpu) => koids.cpu_number(cpu),
-            // No thread ran on it. In a later file the number may be that of another CPU.
-            None if self.trace.sources.is_empty() => u16::try_from(number).ok(),
-            None => None,
-        }
-    }
-
-    fn number_in_file(&self, event: EventRef) -> Option<u32> {
-        self.reader.describe(event).cpu
-    }
-
-    /// Returns the CPU with this number in the file of an event.
-    fn cpu_of_number(&self, id: EventId, number: u32) -> Option<CpuId> {
+        let number = self.reader.describe(event.into()).cpu?;
         let file = self.trace.source_of(id.0, |source| &source.events);
-        self.trace.cpu_numbered(file, number)
+        let known = self.trace.cpu_numbered(file, number);
+        Some(known.map_or(EventCpu::Number(number), EventCpu::Known))
     }
+}
+
+/// The CPU of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EventCpu {
+    /// A CPU of the trace.
+    Known(CpuId),
+    /// The number of a CPU on which no thread ran.
+    Number(u32),
 }
 
 /// Returns whether a thread's runnable state ends on a chosen CPU: a thread that continued on another CPU would seem to
