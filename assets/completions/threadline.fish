@@ -164,8 +164,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand search" -s h -l he
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l process -d 'Only what this process did, beside other selected processes, threads and tracks; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand stats" -l thread -d 'Only what this thread did, beside other selected processes, threads and tracks; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l track -d 'Only tracks and counters called NAME or, if there are none, with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With --thread or --process only what these did there. May be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand stats" -l of -d 'What to add up: slices with their whole durations (unfinished ones apart, with their least duration), runs and states with their part inside the range, events by their number; calls: system calls with their errors, as strace -c prints them' -r -f -a "slices\t''
@@ -206,8 +206,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand latency" -l from -
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l process -d 'Only what this process did, beside other selected processes, threads and tracks; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand latency" -l thread -d 'Only what this thread did, beside other selected processes, threads and tracks; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l track -d 'Only tracks and counters called NAME or, if there are none, with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l begin -d 'The first event of each pair: a name, or an expression as in search; without it, wakeups of threads' -r
 complete -c threadline -n "__fish_threadline_using_subcommand latency" -l end -d 'The second event of each pair' -r
@@ -240,8 +240,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand chain" -s h -l hel
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l from -d 'Only what happens from T on (1.5s, 250ms, 12us, 7ns since the start, or @N ns)' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l process -d 'Only what this process did, beside other selected processes, threads and tracks; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand flame" -l thread -d 'Only what this thread did, beside other selected processes, threads and tracks; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l track -d 'Only tracks and counters called NAME or, if there are none, with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4): a thread\'s slice counts once if the thread ran there during it, with the time that it ran there in the range; slices of the CPU itself (interrupts) count as without --cpu, operations on asynchronous tracks are of no CPU. With --thread or --process only what these did there. May be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand flame" -l as -d 'tree: from callers to what they call; bottom-up: from what is called to its callers; names: one row for each name; folded: a;b;c N, as flame graph tools read it' -r -f -a "tree\t''
@@ -319,8 +319,8 @@ complete -c threadline -n "__fish_threadline_using_subcommand export" -l from -d
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l until -d 'Only what happens before T' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l offset -d 'Add T to the times of the Nth file, e.g. 2=1.5ms, instead of the offsets from the files\' clocks' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l cpu -d 'Only what happened on CPU N, or on several (0,2-4); may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did; may be repeated' -r
-complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l process -d 'Only what this process did, beside other selected processes, threads and tracks; may be repeated' -r
+complete -c threadline -n "__fish_threadline_using_subcommand export" -l thread -d 'Only what this thread did, beside other selected processes, threads and tracks; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l track -d 'Only tracks and counters called NAME or, if there are none, with NAME in their name: a thread\'s track means --thread; `CPU 0` alone means --cpu 0, with other selections only what that CPU\'s track shows; may be repeated' -r
 complete -c threadline -n "__fish_threadline_using_subcommand export" -s o -l output -d 'Where to write; - for standard output' -r -F
 complete -c threadline -n "__fish_threadline_using_subcommand export" -l to -d 'What to write [default: by OUT\'s ending (.json: chrome-json), else fxt]' -r -f -a "fxt\t''

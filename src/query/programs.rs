@@ -20,7 +20,7 @@ pub struct ProgramTotal {
     pub at_least: Nanos,
     /// The sum of the known lifetimes.
     pub total: Nanos,
-    /// The sum of the time in which the processes with these had no living child.
+    /// The sum of the known times in which the processes had no living child.
     pub own: Nanos,
     /// The longest known lifetime; without one, the largest lower bound.
     pub longest: Length,
@@ -30,9 +30,9 @@ pub struct ProgramTotal {
     pub failed: u32,
 }
 
-/// Returns the programs of the processes that `is_chosen` accepts, the one with the most own time first. Processes from before the trace are left out (also the first
-/// of a strace recording, whose fork it does not contain). Processes whose start was lost, or that have no end, are counted,
-/// and their lives are summed separately.
+/// Returns the programs of the processes that `is_chosen` accepts, the one with the most own time first. Processes from
+/// before the trace are left out. Processes whose start was lost, or that have no end, are counted, and their lives are
+/// summed separately.
 #[must_use]
 pub fn programs(
     trace: &Trace,
@@ -63,7 +63,8 @@ pub fn programs(
         match life {
             Length::Known(ns) => {
                 entry.total = Nanos(entry.total.0.saturating_add(ns));
-                entry.own = Nanos(entry.own.0.saturating_add(times.of(id).own.certain()));
+                let own = times.of(id).own.known().unwrap_or(0);
+                entry.own = Nanos(entry.own.0.saturating_add(own));
             }
             Length::AtLeast(ns) => {
                 entry.unfinished += 1;

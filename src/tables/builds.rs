@@ -24,13 +24,17 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
     columns: &[
         NAME,
         ColumnDef::count("processes", "Processes", "How many processes ran it."),
-        ColumnDef::duration("own", "Own", "Total own time of those that ended."),
-        ColumnDef::duration("total", "Total", "Total lifetime of those that ended."),
         ColumnDef::duration(
-            "longest",
-            "Longest",
-            "The longest lifetime of those that ended.",
+            "own",
+            "Own",
+            "Total own time of those of which it is known.",
         ),
+        ColumnDef::duration(
+            "total",
+            "Total",
+            "Total lifetime of those of which it is known.",
+        ),
+        ColumnDef::duration("longest", "Longest", "The longest known lifetime."),
         ColumnDef::key(
             "longest_pid",
             "Longest PID",

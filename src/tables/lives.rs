@@ -20,6 +20,10 @@ use crate::trace::{Process, ProcessId, ThreadId, Trace};
 const START: ColumnDef<'static> = ColumnDef::time(
     "start",
     "Start",
+    "When it started; none if before the trace, or if its start was lost.",
+);
+/// The start of a process: see [`Process::start`].
+const PROCESS_START: ColumnDef<'static> = START.about(
     "When it started, or was first known to live if its start was lost; none if before the trace.",
 );
 const END: ColumnDef<'static> =
@@ -46,7 +50,7 @@ pub(super) const PROCESSES: TableDef = TableDef {
         PID,
         ColumnDef::row("parent_id", "Parent", "The parent's row."),
         NAME,
-        START,
+        PROCESS_START,
         END,
         ColumnDef::key("exit_status", "Exit", "The status with which it ended."),
         ColumnDef::count(
@@ -213,12 +217,12 @@ pub(crate) const PROCESS_TIMES: TableDef = TableDef {
         ColumnDef::row("parent_id", "Parent", "The parent's row."),
         ColumnDef::count("depth", "Depth", "How many processes are above it.").minor(),
         NAME,
-        START,
+        PROCESS_START,
         LIFETIME,
         ColumnDef::duration(
             "own",
             "Own",
-            "The time in which none of its children lived; none if its start or end is not in the trace.",
+            "The time in which none of its children lived; none if its start or end is not in the trace, or that of a child which may have lived then.",
         ),
         ColumnDef::duration(
             "subtree",

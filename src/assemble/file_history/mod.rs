@@ -14,8 +14,6 @@
 //! file's present name, are in `renames`. Build tracers do not record deletions, so a path that is written again is the
 //! same file, unless it was opened with `O_EXCL`, or was a symbolic link that opens no longer follow.
 
-use std::ops::Range;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 mod file;
@@ -238,27 +236,23 @@ impl FileHistory {
 
 /// Returns for each process whether its recording shows who wrote through which descriptor: whether any process in it did.
 fn shown_writers(trace: &FileSource<'_>) -> Vec<bool> {
+    if trace.sources.is_empty() {
+        return vec![!trace.writes.is_empty(); trace.processes.len()];
+    }
     let mut shown = vec![false; trace.processes.len()];
-    let mut show = |range: Range<u32>| {
-        let range = range.start as usize..range.end as usize;
+    let mut of_sources = vec![false; trace.sources.len()];
+    for thread in trace.writes.iter().filter_map(|write| write.thread) {
+        let after = |source: &Source| source.threads.end <= thread.0;
+        if let Some(of) = of_sources.get_mut(trace.sources.partition_point(after)) {
+            *of = true;
+        }
+    }
+    for (source, _) in trace.sources.iter().zip(of_sources).filter(|(_, of)| *of) {
+        let range = source.processes.start as usize..source.processes.end as usize;
         shown
             .get_mut(range)
             .into_iter()
             .for_each(|of| of.fill(true));
-    };
-    match trace.sources {
-        [] if !trace.writes.is_empty() => show(0..trace.processes.len() as u32),
-        sources => {
-            let is_of = |write: &FileUse, source: &Source| {
-                let thread = write.thread;
-                thread.is_some_and(|thread| source.threads.contains(&thread.0))
-            };
-            for source in sources {
-                if trace.writes.iter().any(|write| is_of(write, source)) {
-                    show(source.processes.clone());
-                }
-            }
-        }
     }
     shown
 }

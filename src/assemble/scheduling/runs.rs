@@ -349,10 +349,7 @@ impl CpuRuns {
         let thread = Some(ThreadId(runs.threads[last]));
         if thread == row.prev && seen.is_none_or(|seen| seen.left_by.is_none()) {
             runs.ends[last] = Maybe::new(row.time.max(runs.starts[last]));
-            // A switch that records only runs has no state: if one followed, the file has another switch for it.
-            if row.content != SwitchContent::Runs {
-                runs.end_states[last] = row.prev_state;
-            }
+            runs.end_states[last] = row.prev_state;
             return;
         }
         let is_only_an_end = is_only_an_end(row);

@@ -206,7 +206,8 @@ pub(super) fn act(
         _ if is_fork(name) => {
             let child = done.result.and_then(|result| result.pid());
             if let Some(child) = child.filter(|_| forks == Forks::New) {
-                let child = emitter.found.namespaces.pid(thread.0, child);
+                let place = emitter.out.events.place(event);
+                let child = emitter.found.namespaces.child_at(place).unwrap_or(child);
                 emitter.fork(event, Some(thread), child, fork_sort(text));
             }
         }
@@ -259,6 +260,7 @@ fn exec(
     if !succeeded {
         return;
     }
+    emitter.begins_with(event, thread);
     let Some(path) = done.string(path_index) else {
         // The program is unknown: `-z` prints only the end of the call, `-e raw` an address.
         return emitter.out.lives.push(LifeRow {

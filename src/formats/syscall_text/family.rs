@@ -229,6 +229,15 @@ impl Stream for Family {
         let found = ends.map(|(reader, end)| reader.conclude(end, job));
         let mut found = found.collect::<Result<Vec<Found>, Cancelled>>()?;
         start_at_forks(&self.readers, &mut found);
+        let births = found
+            .iter()
+            .flat_map(|it| &it.births)
+            .map(|birth| birth.child);
+        let forks = found.iter().flat_map(|it| &it.forks).map(|fork| fork.child);
+        let children: FxHashSet<u32> = births.chain(forks).collect();
+        for found in &mut found {
+            found.is_command &= !children.contains(&found.lone.0);
+        }
         Ok(found)
     }
 

@@ -66,6 +66,8 @@ pub(crate) struct Found {
     pub lets_go: bool,
     /// Threads that lines report as killed (`+++ killed by SIGKILL +++`).
     pub killed: FxHashSet<ThreadKey>,
+    /// Whether the first process of the text is the program that strace started. (In a text of `-ff` it may be a child.)
+    pub is_command: bool,
     /// Whether no line has a pid: then the text is about one thread, whose pid is in the file's name or unknown.
     pub is_of_one: bool,
     /// Leaders that another thread of the process replaced by execve: their pid continues after a call that never
@@ -289,6 +291,7 @@ impl State {
             has_ends: self.has_ends,
             lets_go: self.lets_go,
             killed: self.killed.into_iter().map(key).collect(),
+            is_command: !self.attached.contains(&lone.0),
             is_of_one: self.first_pid.is_none(),
             superseded: self
                 .superseded

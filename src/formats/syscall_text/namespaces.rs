@@ -9,15 +9,22 @@
 //!
 //! (With `--decode-pids=pidns` strace prints both numbers.)
 //!
-//! A fork is one of a namespace if no line has the number that it returned, while the next thread that no fork returned
-//! has a higher number: outside, numbers rise from fork to fork, so a child that strace does not follow has a higher
-//! number than all threads before it. No text of the corpus contains such forks.
+//! Numbers rise from fork to fork, outside as inside (until they start again at the highest pid). So a fork is one of a
+//! namespace if it returned a lower number than its caller has outside, no line has that number, and a later line is the
+//! first of a thread with a higher number, which no fork returned. Where several forks fit a thread, it is the one with
+//! the lowest number: right within one namespace, a guess between two. Files of `-ff` are not searched. No text of the
+//! corpus contains such forks.
+
+use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::child_end::ChildEnd;
 use super::head::Caller;
+
+/// This many forks without a child are looked at for a thread, so that very many cost no more.
+const MOST_OPEN: usize = 64;
 
 /// A fork with what its caller knows of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,27 +56,37 @@ impl Namespaces {
         first: u32,
     ) -> Namespaces {
         let mut found = Namespaces::default();
+        let parent_of = |fork: &Made| fork.parent.pid().unwrap_or(first);
         let born: FxHashSet<u32> = made.iter().map(|fork| fork.number).collect();
-        made.retain(|fork| !first_lines.contains_key(&fork.number));
+        made.retain(|fork| {
+            fork.number < parent_of(fork) && !first_lines.contains_key(&fork.number)
+        });
         if made.is_empty() {
             return found;
         }
         made.sort_unstable_by_key(|fork| fork.place);
-        let orphans = first_lines.iter().map(|(&pid, &place)| (place, pid));
-        let mut orphans: Vec<(u64, u32)> = orphans
-            .filter(|(_, pid)| *pid != first && !born.contains(pid))
+        let orphans = first_lines.iter().map(|(&pid, &place)| (pid, place));
+        let mut orphans: Vec<(u32, u64)> = orphans
+            .filter(|(pid, _)| *pid != first && !born.contains(pid))
             .collect();
         orphans.sort_unstable();
-        let mut orphans = orphans.into_iter().peekable();
-        for fork in made {
-            while orphans.next_if(|(place, _)| *place < fork.place).is_some() {}
-            if let Some((_, pid)) = orphans.next_if(|(_, pid)| *pid > fork.number) {
-                let parent = fork.parent.pid().unwrap_or(first);
-                found.children.insert((parent, fork.number), pid);
-                found.forks.insert(fork.place, pid);
-                let only = found.only.entry(fork.number).or_insert(Some(pid));
-                *only = only.filter(|&other| other == pid);
+        let mut made = made.into_iter().peekable();
+        // Forks without a child yet, by number and place.
+        let mut open: BTreeMap<(u32, u64), Made> = BTreeMap::new();
+        for (pid, place) in orphans {
+            while let Some(fork) = made.next_if(|fork| fork.place < place) {
+                open.insert((fork.number, fork.place), fork);
             }
+            let fits = |fork: &&Made| fork.place < place && parent_of(fork) < pid;
+            let Some(&fork) = open.values().take(MOST_OPEN).find(fits) else {
+                continue;
+            };
+            open.remove(&(fork.number, fork.place));
+            let parent = parent_of(&fork);
+            found.children.insert((parent, fork.number), pid);
+            found.forks.insert(fork.place, pid);
+            let only = found.only.entry(fork.number).or_insert(Some(pid));
+            *only = only.filter(|&other| other == pid);
         }
         found
     }
@@ -93,7 +110,7 @@ impl Namespaces {
 
     /// Returns the child of the fork whose first line is at `place`; `None` if it is in no namespace.
     #[must_use]
-    pub(super) fn child_at(&self, place: u64) -> Option<u32> {
+    pub(crate) fn child_at(&self, place: u64) -> Option<u32> {
         self.forks.get(&place).copied()
     }
 

@@ -45,7 +45,7 @@ pub(super) struct Summary {
     pub births: Vec<(TimeState, u64, u32)>,
     /// All forks of calls that began in this part.
     pub made: Vec<Made>,
-    /// The offset of the first line of each pid.
+    /// The offset of the first line of each pid (strace).
     pub first_lines: FxHashMap<u32, u64>,
     /// Caller of the call that the next part's first line continues.
     pub broken: Option<Caller>,
@@ -202,7 +202,7 @@ impl Summary {
             if self.first_pid.is_none() && !self.attached.contains(&pid) {
                 self.first_pid = Some(pid);
             }
-            if self.owners.last() != Some(pid) {
+            if dialect == Dialect::Strace && self.owners.last() != Some(pid) {
                 self.first_lines.entry(pid).or_insert(place);
             }
             self.owners.hear(pid);

@@ -106,6 +106,8 @@ pub(crate) struct Emitter<'a> {
     owners: Owners,
     open: FxHashMap<u32, Begun>,
     ended: FxHashSet<u32>,
+    /// Whether the text begins with this part.
+    is_first: bool,
     /// Whether the text has one process and reported its end: what follows is another one (`strace -A`).
     lone_ended: bool,
     /// Pid of the call that the next line continues, because strace broke the line to print a message.
@@ -165,6 +167,7 @@ pub(crate) fn emit<'a>(
         owners: part.owners.clone(),
         open: begun.collect(),
         ended: part.ended.clone(),
+        is_first: part.place == 0,
         lone_ended: source.ends_before(part.place),
         broken: part.broken.map(pid_of),
         taken_over: FxHashMap::default(),
@@ -420,6 +423,7 @@ impl<'a> Emitter<'a> {
         sort: ForkSort,
     ) {
         self.ended.remove(&child);
+        self.forget_writer(child);
         self.out.lives.push(LifeRow {
             event,
             life: Life::Fork {
@@ -429,6 +433,14 @@ impl<'a> Emitter<'a> {
                 name: StringId::EMPTY,
             },
         });
+    }
+
+    /// Notes that `event` is an exec. If it is the first of the text, strace started the process.
+    pub(crate) fn begins_with(&mut self, event: u32, thread: ThreadKey) {
+        let is_command = self.found.is_command && thread == self.found.lone;
+        if self.source.dialect == Dialect::Strace && self.is_first && event == 0 && is_command {
+            self.fork(event, None, thread.0, ForkSort::Process);
+        }
     }
 
     /// Returns whether a write of `thread` through the descriptor at the start of `text` is already known.
@@ -446,9 +458,17 @@ impl<'a> Emitter<'a> {
             FileOp::Write => {}
             FileOp::Open | FileOp::Close => _ = self.wrote.remove(&row.fd),
             FileOp::Dup => _ = self.wrote.remove(&row.result),
-            _ => self.wrote.clear(),
+            FileOp::Pipe | FileOp::CloseRange => self.wrote.clear(),
+            _ => {}
         }
         self.out.files.push(row);
+    }
+
+    /// Forgets the descriptors of a thread that ended, or whose number another thread has from now on.
+    fn forget_writer(&mut self, pid: u32) {
+        for threads in self.wrote.values_mut() {
+            threads.remove(&pid);
+        }
     }
 
     /// Adds the directory of `thread`, from now on or since an unknown time.
@@ -483,6 +503,7 @@ impl<'a> Emitter<'a> {
         signal: Option<i32>,
     ) {
         self.owners.end(thread.0);
+        self.forget_writer(thread.0);
         match self.source.dialect {
             Dialect::Minix => _ = self.ended.insert(thread.0),
             Dialect::Strace => self.lone_ended |= thread == self.found.lone,

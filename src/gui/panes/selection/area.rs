@@ -311,7 +311,7 @@ pub(crate) fn whose(scene: &Scene<'_>, area: &Area) -> String {
     match cpus.as_slice() {
         [] => tracks,
         _ if !is_all_cpus => tracks,
-        [cpu] => format!("CPU {}", number_of(scene, *cpu)),
+        [cpu] => scene.loaded.trace.cpu_title(*cpu),
         some if some.len() <= MOST_NAMED => {
             let numbers = some.iter().map(|cpu| number_of(scene, *cpu).to_string());
             format!("CPUs {}", numbers.collect::<Vec<_>>().join(", "))
