@@ -196,7 +196,7 @@ fn what_follows_the_end_of_the_only_process_is_another() {
     let second = 1_000_000_000_i64;
     let at = |seconds: i64| 1_796_000_000 * second + seconds * second;
     let expected = json!([
-        ["true", null, at(0) + 600_000_000],
+        ["true", at(0), at(0) + 600_000_000],
         ["sleep", at(5), at(5) + 600_000_000]
     ]);
     assert_eq!(lives("added.strace"), expected);
