@@ -152,12 +152,12 @@ pub(crate) fn track_tables(from: OnTracks, cpu_count: usize) -> TrackTables {
         long.append(&mut of_job.exceptions.long);
         far.append(&mut of_job.exceptions.far);
         measured.append(&mut of_job.measured);
-        table.unended.append(&mut of_job.exceptions.unended);
+        table.unended.extend_from_slice(&of_job.exceptions.unended);
     }
-    table.unended.par_sort_unstable();
+    table.unended.to_mut().par_sort_unstable();
     table.unended.shrink_to_fit();
     measured.par_sort_unstable();
-    table.measured = measured;
+    table.measured = measured.into_iter().collect();
     long.par_sort_unstable();
     far.par_sort_unstable();
     table.label_ids = packed(label_ids);

@@ -25,7 +25,7 @@ pub(crate) mod numbered;
 pub(crate) mod order;
 pub(crate) mod paths;
 pub(crate) mod patterns;
-
+pub mod row_values;
 pub(crate) mod signals;
 pub mod streaks;
 pub mod strings;
@@ -49,6 +49,7 @@ pub(crate) use job::Cancelled;
 pub use job::{Job, Progress};
 pub(crate) use leading::Leading;
 pub use maybe::Maybe;
+pub use row_values::RowValues;
 pub use strings::StringId;
 pub(crate) use strings::Strings;
 pub use task::{Task, Waker};

@@ -3,13 +3,27 @@
 //! `assemble` sets the kind of the arrows that it creates. Our own exports imply the kind by the flow's name
 //! ([`FlowKind::implied`]), and write it as an argument ([`FLOW_KIND`]) if the name implies another kind.
 
+use bytemuck::{CheckedBitPattern, NoUninit};
 use serde::{Deserialize, Serialize};
 
 /// The argument with [`FlowKind::word`] in our own exports.
 pub(crate) const FLOW_KIND: &str = "flow_kind";
 
 /// What an arrow means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    CheckedBitPattern,
+    NoUninit,
+)]
+#[repr(u8)]
 pub enum FlowKind {
     /// A flow that the recorded program itself recorded.
     #[default]

@@ -3,6 +3,7 @@
 use crate::base::Timestamp;
 use crate::base::time::grouped;
 use crate::event::Gap;
+use crate::trace::sources::title_of_cpu;
 use crate::trace::{GapId, Trace};
 
 /// The name of gaps.
@@ -44,8 +45,7 @@ pub(crate) fn whose(trace: &Trace, id: GapId) -> String {
     let source = trace.gap_source(id);
     let source = source.and_then(|id| trace.sources.get(id.0 as usize));
     match (cpu, source) {
-        (Some(cpu), Some(source)) => format!("CPU {cpu} · {}", source.name),
-        (Some(cpu), None) => format!("CPU {cpu}"),
+        (Some(cpu), source) => title_of_cpu(cpu, source),
         (None, Some(source)) => source.name.clone(),
         (None, None) => String::new(),
     }

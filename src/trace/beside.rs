@@ -11,33 +11,33 @@
 //! Slices that cross others and asynchronous slices are like that. Earlier slices start before a slice does, so they cover
 //! its start, if any part of it.
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::slices::{SliceId, SliceRow, Slices};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::column::Column;
+use crate::base::{Maybe, RowValues, TimeSpan, Timestamp};
 use crate::event::SliceKind;
 
 /// Those slices, and the children that are not in the row below their parents'.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Beside {
-    /// Sorted by slice.
-    partly: Vec<Partly>,
-    /// (parent, child), sorted.
-    far: Vec<(u32, u32)>,
+    /// By slice, the first and the last moment at which it alone covers the slice around it, in ns.
+    partly: RowValues<[i64; 2]>,
+    /// [parent, child], sorted.
+    far: Column<[u32; 2]>,
 }
 
-/// A slice, and the span in which it alone covers the slice around it.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Partly {
-    slice: u32,
-    alone: TimeSpan,
+/// Those that were found so far, in the order of tracks.
+#[derive(Default)]
+struct Found {
+    partly: Vec<(u32, [i64; 2])>,
+    far: Vec<[u32; 2]>,
 }
 
 impl Beside {
     /// Finds them.
     pub(crate) fn of(slices: &Slices) -> Beside {
-        let mut found = Beside::default();
+        let mut found = Found::default();
         let mut rows = slices.rows.as_slice();
         while let Some(first) = rows.first() {
             let count = rows.partition_point(|row| row.track <= first.track);
@@ -45,28 +45,30 @@ impl Beside {
             in_track(slices, track, &mut found);
             rows = rest;
         }
-        found.partly.sort_unstable_by_key(|it| it.slice);
+        found.partly.sort_unstable_by_key(|it| it.0);
         found.far.sort_unstable();
-        found
+        Beside {
+            partly: found.partly.into_iter().collect(),
+            far: found.far.into(),
+        }
     }
 
     /// Returns the span in which a slice alone covers the slice around it, if that is not its whole time.
     #[inline]
     pub(super) fn alone(&self, slice: usize) -> Option<TimeSpan> {
-        if self.partly.is_empty() {
-            return None;
-        }
-        let found = (self.partly).binary_search_by_key(&(slice as u32), |it| it.slice);
-        let found = found.ok().and_then(|at| self.partly.get(at));
-        found.map(|it| it.alone)
+        let [start, end] = self.partly.get(slice)?;
+        Some(TimeSpan {
+            start: Timestamp(start),
+            end: Timestamp(end),
+        })
     }
 
     /// Returns the children of a slice that are not in the row below it.
     pub(crate) fn far_children(&self, parent: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = self.far.partition_point(|(of, _)| *of < parent);
+        let first = self.far.partition_point(|[of, _]| *of < parent);
         let far = self.far.iter().skip(first);
-        let far = far.take_while(move |(of, _)| *of == parent);
-        far.map(|(_, child)| *child)
+        let far = far.take_while(move |[of, _]| *of == parent);
+        far.map(|[_, child]| *child)
     }
 
     /// Returns whether each child is in the row below its parent.
@@ -76,62 +78,109 @@ impl Beside {
 
     /// Allocated heap memory in bytes.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let partly = self.partly.capacity() * size_of::<Partly>();
-        (partly + self.far.capacity() * size_of::<(u32, u32)>()) as u64
+        self.partly.memory_bytes() + self.far.memory_bytes()
     }
 }
 
 /// Finds those of a track's rows.
-fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Beside) {
+fn in_track(slices: &Slices, rows: &[SliceRow], found: &mut Found) {
     // Slices of one row do not overlap, and mostly all slices inside a slice are in the row below, and end with it. So only
     // slices that have others in several rows, or that others outlive, are of interest.
-    let mut wide = FxHashSet::default();
+    let first = rows.first().map_or(0, |row| row.slices.start);
+    let count = rows.last().map_or(0, |row| row.slices.end) - first;
+    let mut wide = Wide {
+        first,
+        is_wide: vec![false; count as usize],
+        is_any: false,
+    };
     let end = |slice: u32| slices.end(slice as usize).or_greatest();
     let above = std::iter::once(0..0).chain(rows.iter().map(|row| row.slices.clone()));
     for (row, above) in rows.iter().zip(above) {
-        let own = row.slices.start as usize..row.slices.end as usize;
-        for (slice, parent) in row.slices.clone().zip(slices.parents.range(own)) {
-            let Some(parent) = parent.get() else {
+        let mut end_of = slices.ends.in_order(row.slices.start);
+        // Neighbours are mostly in the same slice.
+        let mut last = (Maybe::NONE, i64::MAX);
+        for it in inside(slices, row) {
+            let Some(parent) = it.parent.get() else {
                 continue;
             };
+            if it.parent != last.0 {
+                last = (it.parent, end(parent));
+            }
             let is_far = !above.contains(&parent);
-            found.far.extend(is_far.then_some((parent, slice)));
-            if is_far || end(slice) > end(parent) {
-                wide.insert(parent);
+            found.far.extend(is_far.then_some([parent, it.slice]));
+            if is_far || end_of(it.slice, it.start).or_greatest() > last.1 {
+                wide.add(parent);
             }
         }
     }
-    if wide.is_empty() {
+    if !wide.is_any {
         return;
     }
-    let mut inside: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
-    for slice in rows.iter().flat_map(|row| row.slices.clone()) {
-        if let Some(parent) = slices.parent(slice as usize)
-            && wide.contains(&parent.0)
+    // By parent, then start.
+    let mut all: Vec<(u32, i64, u32)> = Vec::new();
+    for it in rows.iter().flat_map(|row| inside(slices, row)) {
+        if let Some(parent) = it.parent.get().filter(|&parent| wide.has(parent))
             // Calls of functions follow each other: those that are drawn to cross were measured more exactly than the times
             // of their events.
-            && slices.label(SliceId(slice)).kind != SliceKind::Functions
+            && slices.label(SliceId(it.slice)).kind != SliceKind::Functions
         {
-            let of_parent = inside.entry(parent.0).or_default();
-            of_parent.push((slices.starts.at(slice as usize), slice));
+            all.push((parent, it.start, it.slice));
         }
     }
-    for (parent, mut of_parent) in inside {
-        of_parent.sort_unstable();
+    // Stable, because the slices of each row are already in order.
+    all.sort();
+    for of_parent in all.chunk_by(|a, b| a.0 == b.0) {
         let mut covered = i64::MIN;
-        for (start, slice) in of_parent {
-            let whole = TimeSpan {
-                start: Timestamp(start),
-                end: Timestamp(end(slice)),
-            };
-            let alone = TimeSpan {
-                start: Timestamp(start.max(covered)),
-                end: Timestamp(end(slice).min(end(parent))),
-            };
-            if alone != whole {
-                found.partly.push(Partly { slice, alone });
+        let end_of_parent = of_parent.first().map_or(i64::MAX, |it| end(it.0));
+        for &(_, start, slice) in of_parent {
+            let end = end(slice);
+            let alone = [start.max(covered), end.min(end_of_parent)];
+            if alone != [start, end] {
+                found.partly.push((slice, alone));
             }
-            covered = covered.max(end(slice));
+            covered = covered.max(end);
         }
+    }
+}
+
+/// A slice that may be inside of another one.
+struct Inner {
+    slice: u32,
+    start: i64,
+    parent: Maybe<u32>,
+}
+
+/// Returns the slices of a row, in order.
+fn inside<'a>(slices: &'a Slices, row: &SliceRow) -> impl Iterator<Item = Inner> + 'a {
+    let own = row.slices.start as usize..row.slices.end as usize;
+    let columns = (slices.starts.range(own.clone())).zip(slices.parents.range(own));
+    let rows = row.slices.clone().zip(columns);
+    rows.map(|(slice, (start, parent))| Inner {
+        slice,
+        start,
+        parent,
+    })
+}
+
+/// The slices of a track with others in several rows, or that others outlive.
+struct Wide {
+    /// The track's first slice.
+    first: u32,
+    is_wide: Vec<bool>,
+    is_any: bool,
+}
+
+impl Wide {
+    fn add(&mut self, slice: u32) {
+        let at = slice.checked_sub(self.first);
+        if let Some(entry) = at.and_then(|at| self.is_wide.get_mut(at as usize)) {
+            *entry = true;
+            self.is_any = true;
+        }
+    }
+
+    fn has(&self, slice: u32) -> bool {
+        let at = slice.checked_sub(self.first);
+        at.and_then(|at| self.is_wide.get(at as usize)) == Some(&true)
     }
 }

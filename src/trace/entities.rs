@@ -180,6 +180,12 @@ impl Process {
         self.made.and(self.start)
     }
 
+    /// Returns whether it is known how the process ended.
+    #[must_use]
+    pub(crate) fn has_known_exit(&self) -> bool {
+        self.exit_signal.is_some() || self.exit_status.is_some()
+    }
+
     /// Returns whether the process failed: an exit code other than 0, or a signal.
     #[must_use]
     pub fn has_failed(&self) -> bool {

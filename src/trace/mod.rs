@@ -22,6 +22,7 @@ pub mod runs;
 pub(crate) mod segments;
 pub(crate) mod shared;
 pub(crate) mod slice_ends;
+mod slice_walk;
 pub mod slices;
 pub mod sources;
 pub mod states;
@@ -219,10 +220,10 @@ impl Trace {
     pub(crate) fn cpu_title(&self, id: CpuId) -> String {
         let number = self.cpus.get(id.0 as usize).map_or(id.0, |cpu| cpu.number);
         let source = self.source_of(id.0, |source| &source.cpus);
-        match source.and_then(|id| self.sources.get(id.0 as usize)) {
-            Some(source) => format!("CPU {number} · {}", source.name),
-            None => format!("CPU {number}"),
-        }
+        sources::title_of_cpu(
+            number,
+            source.and_then(|id| self.sources.get(id.0 as usize)),
+        )
     }
 
     /// Returns the track of this kind, if there is one (the first of several asynchronous tracks).

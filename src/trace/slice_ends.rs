@@ -3,8 +3,8 @@
 //! Values that do not fit (4 s and more, unfinished slices; an event that is 65,534 or more events later, or earlier)
 //! are in a list sorted by row. If more than an eighth of all rows did not fit, all values are stored in full.
 
-use crate::base::Maybe;
 use crate::base::column::Column;
+use crate::base::{Maybe, RowValues};
 use serde::{Deserialize, Serialize};
 
 /// Value in `lengths`: the end is in the list.
@@ -14,13 +14,8 @@ const FAR: u16 = u16::MAX - 1;
 /// Value in `steps`: there is no such event.
 const NONE: u16 = u16::MAX;
 
-/// Values that do not fit into their column, as (row, value), sorted by row.
-pub(crate) type Exceptions<T> = Vec<(u32, T)>;
-
-fn exception<T: Copy>(list: &Exceptions<T>, row: usize) -> Option<T> {
-    let found = list.binary_search_by_key(&(row as u32), |entry| entry.0);
-    list.get(found.ok()?).map(|entry| entry.1)
-}
+/// Values that do not fit into their column, as (row, value).
+type Exceptions<T> = Vec<(u32, T)>;
 
 /// Returns whether the narrow column needs less memory despite this many exceptions.
 fn is_narrow(exceptions: usize, count: usize) -> bool {
@@ -50,7 +45,7 @@ pub(crate) fn step_code(begin: u32, finish: Maybe<u32>) -> Option<u16> {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Ends {
     lengths: Column<u32>,
-    long: Exceptions<Maybe<i64>>,
+    long: RowValues<Maybe<i64>>,
     full: Column<Maybe<i64>>,
 }
 
@@ -61,7 +56,7 @@ impl Ends {
     pub fn new(lengths: Vec<u32>, long: Exceptions<Maybe<i64>>, starts: &[i64]) -> Ends {
         let mut ends = Ends {
             lengths: lengths.into(),
-            long,
+            long: long.into_iter().collect(),
             full: Column::default(),
         };
         if !is_narrow(ends.long.len(), ends.lengths.len()) {
@@ -69,7 +64,6 @@ impl Ends {
             ends.full = rows.map(|(row, &start)| ends.get(row, start)).collect();
             (ends.lengths, ends.long) = Default::default();
         }
-        ends.long.shrink_to_fit();
         ends
     }
 
@@ -79,15 +73,30 @@ impl Ends {
     pub fn get(&self, row: usize, start: i64) -> Maybe<i64> {
         match self.lengths.get(row) {
             Some(&length) if length != LONG => Maybe::new(start + i64::from(length)),
-            Some(_) => exception(&self.long, row).unwrap_or(Maybe::new(start)),
+            Some(_) => self.long.get(row).unwrap_or(Maybe::new(start)),
             None => self.full[row],
+        }
+    }
+
+    /// Returns a function that does what [`Ends::get`] does, for rows from `first` on that are passed in order.
+    #[inline]
+    pub(super) fn in_order(&self, first: u32) -> impl FnMut(u32, i64) -> Maybe<i64> + '_ {
+        let mut long = self.long.from(first).peekable();
+        move |row, start| match self.lengths.get(row as usize) {
+            Some(&length) if length != LONG => Maybe::new(start + i64::from(length)),
+            Some(_) => {
+                while long.next_if(|&(other, _)| other < row).is_some() {}
+                let own = long.next_if(|&(other, _)| other == row);
+                own.map_or(Maybe::new(start), |(_, end)| end)
+            }
+            None => self.full[row as usize],
         }
     }
 
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.lengths.memory_bytes() + (self.long.capacity() * 16) as u64 + self.full.memory_bytes()
+        self.lengths.memory_bytes() + self.long.memory_bytes() + self.full.memory_bytes()
     }
 }
 
@@ -95,7 +104,7 @@ impl Ends {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Finishes {
     steps: Column<u16>,
-    far: Exceptions<Maybe<u32>>,
+    far: RowValues<Maybe<u32>>,
     full: Column<Maybe<u32>>,
 }
 
@@ -106,7 +115,7 @@ impl Finishes {
     pub fn new(steps: Vec<u16>, far: Exceptions<Maybe<u32>>, begins: &[u32]) -> Finishes {
         let mut finishes = Finishes {
             steps: steps.into(),
-            far,
+            far: far.into_iter().collect(),
             full: Column::default(),
         };
         if !is_narrow(finishes.far.len(), finishes.steps.len()) {
@@ -114,7 +123,6 @@ impl Finishes {
             finishes.full = rows.map(|(row, &begin)| finishes.get(row, begin)).collect();
             (finishes.steps, finishes.far) = Default::default();
         }
-        finishes.far.shrink_to_fit();
         finishes
     }
 
@@ -125,7 +133,7 @@ impl Finishes {
     pub fn get(&self, row: usize, begin: u32) -> Maybe<u32> {
         match self.steps.get(row) {
             Some(&NONE) => Maybe::NONE,
-            Some(&FAR) => exception(&self.far, row).unwrap_or_default(),
+            Some(&FAR) => self.far.get(row).unwrap_or_default(),
             Some(&step) => Maybe::new(begin + u32::from(step)),
             None => self.full[row],
         }
@@ -134,7 +142,7 @@ impl Finishes {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        self.steps.memory_bytes() + (self.far.capacity() * 8) as u64 + self.full.memory_bytes()
+        self.steps.memory_bytes() + self.far.memory_bytes() + self.full.memory_bytes()
     }
 }
 

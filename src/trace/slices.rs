@@ -9,8 +9,9 @@ use super::packed::Packed;
 use super::segments::EventId;
 use super::slice_ends::{EndColumns, EndExceptions, EndRow, Ends, Finishes};
 use super::tracks::{Track, TrackId};
+use crate::base::column::Column;
 use crate::base::streaks::{Follows, Streaks};
-use crate::base::{Maybe, Nanos, StringId, TimeSpan, Timestamp, order};
+use crate::base::{Maybe, Nanos, RowValues, StringId, TimeSpan, Timestamp, order};
 use crate::event::SliceKind;
 use crate::event::family::Family;
 use serde::{Deserialize, Serialize};
@@ -72,14 +73,14 @@ pub struct Slices {
     /// End events; use [`Slices::finish`].
     pub finishes: Finishes,
     /// Rows whose end was not seen although [`Slices::end`] returns one (the end of the drawn slice), ascending.
-    pub unended: Vec<u32>,
+    pub unended: Column<u32>,
     /// Rows of `unended` that certainly lasted until their drawn end, because an export cut them there; ascending.
-    pub cut: Vec<u32>,
-    /// Measured durations that are not the distance from the drawn start to the drawn end, as (row, ns), sorted by row.
-    /// Use [`Slices::measured`].
-    pub measured: Vec<(u32, i64)>,
+    pub cut: Column<u32>,
+    /// Measured durations in ns that are not the distance from the drawn start to the drawn end. Use
+    /// [`Slices::measured`].
+    pub measured: RowValues<i64>,
     /// Rows of `unended` that were still open at the end of their file, if several files share one axis; ascending.
-    pub lasting: Vec<u32>,
+    pub lasting: Column<u32>,
     /// The slices that take less than their time from the own time of the slice around them.
     pub(crate) beside: Beside,
     /// The labels.
@@ -208,22 +209,18 @@ impl Slices {
 
     /// Marks slices as cut: they are unfinished, and certainly lasted as long as they are drawn. `rows` are ascending.
     pub(crate) fn mark_cut(&mut self, rows: Vec<u32>) {
-        self.unended.extend_from_slice(&rows);
-        self.unended.sort_unstable();
-        self.unended.dedup();
-        self.cut = rows;
+        let unended = self.unended.to_mut();
+        unended.extend_from_slice(&rows);
+        unended.sort_unstable();
+        unended.dedup();
+        self.cut = rows.into();
     }
 
     /// Returns the measured duration of a slice in ns, if it is not the distance from its drawn start to its drawn end.
     #[inline]
     #[must_use]
     pub fn measured(&self, row: usize) -> Option<i64> {
-        if self.measured.is_empty() {
-            return None;
-        }
-        let row = row as u32;
-        let found = self.measured.binary_search_by_key(&row, |entry| entry.0);
-        self.measured.get(found.ok()?).map(|entry| entry.1)
+        self.measured.get(row)
     }
 
     /// As [`Slices::measured`], without slices that an export cut: the file contains only a share of their duration.
@@ -466,9 +463,7 @@ impl Slices {
     /// Allocated heap memory in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let lists = (self.unended.capacity() + self.cut.capacity() + self.lasting.capacity()) * 4
-            + self.measured.capacity() * 16
-            + self.rows.capacity() * size_of::<SliceRow>();
+        let rows = self.rows.capacity() * size_of::<SliceRow>();
         self.starts.memory_bytes()
             + self.ends.memory_bytes()
             + self.label_ids.memory_bytes()
@@ -477,6 +472,10 @@ impl Slices {
             + self.finishes.memory_bytes()
             + self.labels.memory_bytes()
             + self.beside.memory_bytes()
-            + lists as u64
+            + self.unended.memory_bytes()
+            + self.cut.memory_bytes()
+            + self.lasting.memory_bytes()
+            + self.measured.memory_bytes()
+            + rows as u64
     }
 }

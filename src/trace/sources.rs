@@ -98,3 +98,12 @@ pub(crate) fn signed(time: Nanos) -> String {
         time => time.to_string(),
     }
 }
+
+/// Returns the name of the CPU with this number: `CPU 3`, with its file if there are several.
+#[must_use]
+pub(crate) fn title_of_cpu(number: u32, source: Option<&Source>) -> String {
+    match source {
+        Some(source) => format!("CPU {number} · {}", source.name),
+        None => format!("CPU {number}"),
+    }
+}

@@ -190,16 +190,14 @@ impl FileHistory {
         for (index, row) in trace.rows.iter().enumerate() {
             let is_before = |it: &&FileUse| (it.time, it.event) < (row.time, row.event);
             while let Some(write) = writes.next_if(is_before) {
-                walk.catch_up(Some(write.time), &mut turns);
-                walk.wrote(write);
+                walk.wrote(write, &mut turns);
             }
             walk.catch_up(Some(row.time), &mut turns);
             let file = walk.row(index as u32, row);
             walk.out.of_row.push(file);
         }
         for write in writes {
-            walk.catch_up(Some(write.time), &mut turns);
-            walk.wrote(write);
+            walk.wrote(write, &mut turns);
         }
         walk.catch_up(None, &mut turns);
         for process in walk.holders.left() {
@@ -259,7 +257,8 @@ fn shown_writers(trace: &FileSource<'_>) -> Vec<bool> {
 
 impl Walk<'_> {
     /// Notes that a process wrote through a descriptor.
-    fn wrote(&mut self, write: &FileUse) {
+    fn wrote(&mut self, write: &FileUse, turns: &mut Turns) {
+        self.catch_up(Some(write.time), turns);
         let thread = (write.thread).and_then(|id| self.trace.threads.get(id.0 as usize));
         if let Some(process) = thread.and_then(|thread| thread.process) {
             self.holders.wrote(process, write.fd);

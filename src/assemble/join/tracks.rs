@@ -108,7 +108,7 @@ impl Joined<'_> {
                         ours.cut.push(ends.len() as u32);
                     }
                     if let Some(ns) = there.measured(row) {
-                        ours.measured.push((ends.len() as u32, ns));
+                        ours.measured.push(ends.len() as u32, ns);
                     }
                     if there.open_end(row).is_none() {
                         ours.lasting.push(ends.len() as u32);

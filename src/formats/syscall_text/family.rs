@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::clock::{Clock, begin_next_day};
 use super::dialect::Dialect;
-use super::family_starts::start_at_forks;
+use super::family_starts::join_at_forks;
 use super::fold::{Found, PartStart, State};
 use super::reader::{TextReader, pid_of_name};
 use super::sniff;
@@ -228,16 +228,7 @@ impl Stream for Family {
         let ends = self.readers.iter().zip(end);
         let found = ends.map(|(reader, end)| reader.conclude(end, job));
         let mut found = found.collect::<Result<Vec<Found>, Cancelled>>()?;
-        start_at_forks(&self.readers, &mut found);
-        let births = found
-            .iter()
-            .flat_map(|it| &it.births)
-            .map(|birth| birth.child);
-        let forks = found.iter().flat_map(|it| &it.forks).map(|fork| fork.child);
-        let children: FxHashSet<u32> = births.chain(forks).collect();
-        for found in &mut found {
-            found.is_command &= !children.contains(&found.lone.0);
-        }
+        join_at_forks(&self.readers, &mut found);
         Ok(found)
     }
 

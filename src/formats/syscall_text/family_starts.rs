@@ -1,5 +1,5 @@
-//! Start times for files of `strace -ff` whose own times do not order them: a child starts after the call that created
-//! it.
+//! Files of `strace -ff` and the forks that created their processes: a process with a fork is not the command of strace,
+//! and where the files' own times do not order them, it starts after the call that created it.
 //!
 //! ```text
 //! o.10   1 execve   2 clone = 11   3 wait4          o.11 without times:   1 -> 3 execve   2 -> 4 exit_group
@@ -14,22 +14,27 @@
 use rustc_hash::FxHashMap;
 
 use super::clock::Clock;
-use super::fold::{Birth, Found};
+use super::fold::Found;
 use super::reader::{TextReader, pid_of_name};
 
 const SECOND_NS: i64 = 1_000_000_000;
 
 /// A fork in one of the files.
 #[derive(Clone, Copy)]
-struct Fork {
+struct Origin {
     /// Index of the file that contains the fork.
     parent: usize,
-    /// Time of the fork on the time axis of that file.
-    time: i64,
+    /// Time of the fork on the time axis of that file, if its call is on one line.
+    time: Option<i64>,
 }
 
-/// Shifts the start times of the files of `readers`; `found` contains the facts about each file.
-pub(super) fn start_at_forks(readers: &[TextReader], found: &mut [Found]) {
+/// Notes which files of `readers` begin with a fork, and shifts their start times; `found` contains the facts about each
+/// file.
+pub(super) fn join_at_forks(readers: &[TextReader], found: &mut [Found]) {
+    let origins = origins(readers, found);
+    for (found, origin) in found.iter_mut().zip(&origins) {
+        found.is_command &= origin.is_none();
+    }
     let Some(clock) = readers.first().map(|reader| reader.head.clock) else {
         return;
     };
@@ -37,7 +42,6 @@ pub(super) fn start_at_forks(readers: &[TextReader], found: &mut [Found]) {
     if is_placed || readers.iter().any(|reader| reader.head.clock != clock) {
         return;
     }
-    let forks = forks(readers, found);
     let mut shifts: Vec<Option<i64>> = vec![None; readers.len()];
     // For each file, the last walk that visited it (its first file + 1).
     let mut on_path = vec![0_usize; readers.len()];
@@ -48,15 +52,15 @@ pub(super) fn start_at_forks(readers: &[TextReader], found: &mut [Found]) {
         while shifts[at].is_none() && on_path[at] != file + 1 {
             on_path[at] = file + 1;
             path.push(at);
-            match forks.get(at).copied().flatten() {
-                Some(fork) => at = fork.parent,
+            match origins.get(at).copied().flatten() {
+                Some(origin) => at = origin.parent,
                 None => break,
             }
         }
         for &at in path.iter().rev() {
             if shifts[at].is_none() {
-                let fork = forks.get(at).copied().flatten();
-                let shift = fork.map(|fork| shift(readers, &shifts, clock, at, fork));
+                let origin = origins.get(at).copied().flatten();
+                let shift = origin.map(|origin| shift(readers, &shifts, clock, at, origin));
                 shifts[at] = Some(shift.unwrap_or(0));
             }
         }
@@ -66,25 +70,26 @@ pub(super) fn start_at_forks(readers: &[TextReader], found: &mut [Found]) {
     }
 }
 
-/// Returns the shift of file `at`, whose process `fork` created.
+/// Returns the shift of file `at`, whose process was created at `origin`.
 fn shift(
     readers: &[TextReader],
     shifts: &[Option<i64>],
     clock: Clock,
     at: usize,
-    fork: Fork,
+    origin: Origin,
 ) -> i64 {
+    let Some(forked) = origin.time else { return 0 };
     let start = |file: usize| {
         let reader = readers.get(file).filter(|it| !it.parts.is_empty());
         reader.map_or(0, |reader| reader.head.start().last())
     };
-    let of_parent = shifts.get(fork.parent).copied().flatten().unwrap_or(0);
+    let of_parent = shifts.get(origin.parent).copied().flatten().unwrap_or(0);
     if clock != Clock::DaySeconds {
-        return fork.time.saturating_add(of_parent);
+        return forked.saturating_add(of_parent);
     }
     let is_in_second = |time: i64, of: i64| (0..SECOND_NS).contains(&time.saturating_sub(of));
-    let moves = is_in_second(fork.time, start(fork.parent));
-    let time = fork.time.saturating_add(if moves { of_parent } else { 0 });
+    let moves = is_in_second(forked, start(origin.parent));
+    let time = forked.saturating_add(if moves { of_parent } else { 0 });
     match is_in_second(time, start(at)) {
         // One step (1 us) after the line of the fork.
         true => time.saturating_sub(start(at)).saturating_add(1_000),
@@ -93,18 +98,20 @@ fn shift(
 }
 
 /// Returns, for each file, the first fork that created its process.
-fn forks(readers: &[TextReader], found: &[Found]) -> Vec<Option<Fork>> {
+fn origins(readers: &[TextReader], found: &[Found]) -> Vec<Option<Origin>> {
     let pids = readers
         .iter()
         .map(|reader| pid_of_name(&reader.input.file_name));
     let files: FxHashMap<u32, usize> = pids.zip(0..).filter_map(|(p, at)| Some((p?, at))).collect();
-    let mut forks = vec![None; readers.len()];
+    let mut origins = vec![None; readers.len()];
     for (parent, found) in found.iter().enumerate() {
-        for &Birth { child, time } in &found.births {
-            if let Some(slot) = files.get(&child).and_then(|&at| forks.get_mut(at)) {
-                slot.get_or_insert(Fork { parent, time });
+        for fork in &found.forks {
+            let slot = files.get(&fork.child).and_then(|&at| origins.get_mut(at));
+            if let Some(slot) = slot {
+                let time = fork.whole;
+                slot.get_or_insert(Origin { parent, time });
             }
         }
     }
-    forks
+    origins
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
-use super::forks::LateFork;
+use super::forks::Fork;
 use super::halves::{Half, Halves};
 use super::head::{Caller, Head};
-use super::namespaces::{Made, Namespaces};
+use super::namespaces::Namespaces;
 use super::owners::Owners;
-use super::summary::Summary;
+use super::summary::{InPart, Summary};
 use crate::event::ThreadKey;
 
 /// What a part needs from the parts before it.
@@ -37,22 +37,12 @@ pub(crate) struct PartStart {
     pub broken: Option<Caller>,
 }
 
-/// A fork on a single line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Birth {
-    /// The new pid.
-    pub child: u32,
-    /// Time of the call's begin.
-    pub time: i64,
-}
-
 /// Facts about the whole text.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
-    /// Forks whose result is in a later line, sorted by place.
-    pub forks: Vec<LateFork>,
-    /// The other forks, in text order.
-    pub births: Vec<Birth>,
+    /// The calls that created processes and threads, sorted by place. (MINIX: only those whose results are on later
+    /// lines.)
+    pub forks: Vec<Fork<i64>>,
     /// The children whose parents know them by other pids.
     pub namespaces: Namespaces,
     /// The lines that continue calls, and their calls.
@@ -102,11 +92,11 @@ impl Found {
     /// Returns the heap memory of the tables, in bytes.
     #[must_use]
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let forks = self.forks.capacity() + self.births.capacity();
+        let forks = self.forks.capacity() * size_of::<Fork<i64>>();
         let threads = self.superseded.capacity() + self.killed.capacity();
         self.halves.memory_bytes()
             + self.namespaces.memory_bytes()
-            + forks as u64 * 16
+            + forks as u64
             + threads as u64 * 8
     }
 }
@@ -116,9 +106,7 @@ impl Found {
 pub(super) struct State {
     /// The start of the next part, but with all open calls and all ended pids, which may be very many.
     now: PartStart,
-    forks: Vec<LateFork>,
-    births: Vec<Birth>,
-    made: Vec<Made>,
+    forks: Vec<Fork<i64>>,
     /// The offset of the first line of each pid.
     first_lines: FxHashMap<u32, u64>,
     /// Lines that continue calls: (offset of the line, offset of the call's first line).
@@ -145,8 +133,6 @@ impl State {
                 ..PartStart::default()
             },
             forks: Vec::new(),
-            births: Vec::new(),
-            made: Vec::new(),
             first_lines: FxHashMap::default(),
             rests: Vec::new(),
             attached: FxHashSet::default(),
@@ -178,31 +164,30 @@ impl State {
     pub(crate) fn pass(&mut self, head: &Head, place: u64, summary: Summary) -> PartStart {
         let clock = head.clock;
         let now = &self.now;
-        let births = (summary.births.iter()).map(|&(state, index, child)| Birth {
-            child,
-            time: match clock {
-                Clock::Lines => now.first_line.saturating_add(index).cast_signed(),
-                _ => now.time.after(clock, state).of_line(clock),
-            },
+        let time = |at: InPart| match clock {
+            Clock::Lines => now.first_line.saturating_add(at.line).cast_signed(),
+            _ => now.time.after(clock, at.time).of_line(clock),
+        };
+        let forks = summary.forks.iter().map(|fork| Fork {
+            place: fork.place,
+            parent: self.who(fork.parent),
+            child: fork.child,
+            whole: fork.whole.map(time),
         });
-        self.births.extend(births);
+        let mut forks: Vec<Fork<i64>> = forks.collect();
+        self.forks.append(&mut forks);
         let table_line = summary.table_index;
         self.table_line =
             (self.table_line).or(table_line.map(|index| self.now.first_line.saturating_add(index)));
         for &(parent, child) in &summary.early_forks {
             if let Some(place) = self.begun(parent) {
-                self.forks.push(LateFork { place, child });
-                let parent = self.who(parent);
-                self.made.push(Made {
+                self.forks.push(Fork {
                     place,
-                    parent,
-                    number: child,
+                    parent: self.who(parent),
+                    child,
+                    whole: None,
                 });
             }
-        }
-        for fork in &summary.made {
-            let parent = self.who(fork.parent);
-            self.made.push(Made { parent, ..*fork });
         }
         for (&pid, &place) in &summary.first_lines {
             self.first_lines.entry(pid).or_insert(place);
@@ -244,7 +229,6 @@ impl State {
         }
         let begun = summary.open.into_iter();
         (self.now.open).extend(begun.map(|(caller, begun)| (caller, begun.place)));
-        self.forks.extend(summary.forks);
         self.has_ends |= summary.has_ends;
         self.lets_go |= summary.lets_go;
         self.killed.extend(summary.killed);
@@ -276,15 +260,15 @@ impl State {
         own_pid: impl FnOnce() -> Option<u32>,
     ) -> Found {
         let lone = Caller::of(file_pid.or(self.first_pid).or_else(own_pid)).key();
-        let namespaces = Namespaces::find(self.made, &self.first_lines, lone.0);
+        self.forks
+            .sort_unstable_by_key(|fork| (fork.place, fork.child));
+        let namespaces = Namespaces::find(&self.forks, &self.first_lines, lone.0);
         for fork in &mut self.forks {
             fork.child = namespaces.child_at(fork.place).unwrap_or(fork.child);
         }
-        self.forks.sort_unstable();
         let key = |caller: Caller| caller.pid().map_or(lone, ThreadKey);
         Found {
             forks: self.forks,
-            births: self.births,
             namespaces,
             halves: Halves::new(self.rests),
             lone,

@@ -3,17 +3,21 @@
 use serde::{Deserialize, Serialize};
 
 use super::dialect::Dialect;
+use super::head::Caller;
 use super::line::{call_name, is_whole_result, open_end};
 use super::prefix::TextLine;
 use super::values::{outcome, split_call};
 
-/// A fork whose result is in a later line than its begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct LateFork {
+/// A call that created a process or thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Fork<T> {
     /// Offset of the call's first line.
     pub place: u64,
-    /// The new pid.
+    pub parent: Caller,
+    /// The new pid: first as the call returned it, then as the lines of the child have it (see `namespaces`).
     pub child: u32,
+    /// The time of the call's begin, if its result is on the same line.
+    pub whole: Option<T>,
 }
 
 /// Returns whether a call creates processes or threads.

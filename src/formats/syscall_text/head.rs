@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::forks::fork_result;
@@ -16,7 +18,7 @@ use crate::event::{Coarse, DensitySample, ThreadKey};
 const LONE: ThreadKey = ThreadKey(u32::MAX - 1);
 
 /// The process or thread of a call, as far as the lines up to the call name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Caller {
     /// The one with this pid.
     Pid(u32),

@@ -21,20 +21,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use super::child_end::ChildEnd;
-use super::head::Caller;
+use super::forks::Fork;
 
 /// This many forks without a child are looked at for a thread, so that very many cost no more.
 const MOST_OPEN: usize = 64;
-
-/// A fork with what its caller knows of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Made {
-    /// Offset of the call's first line.
-    pub place: u64,
-    pub parent: Caller,
-    /// The number that the call returned.
-    pub number: u32,
-}
 
 /// The pids of the children in PID namespaces.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -48,62 +38,57 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    /// Finds them; `first_lines` has the offset of the first line of each pid, `first` is the pid of the first process.
+    /// Finds them. `forks` are sorted by place, `first_lines` has the offset of the first line of each pid, and `first` is
+    /// the pid of the first process.
     #[must_use]
     pub(super) fn find(
-        mut made: Vec<Made>,
+        forks: &[Fork<i64>],
         first_lines: &FxHashMap<u32, u64>,
         first: u32,
     ) -> Namespaces {
         let mut found = Namespaces::default();
-        let parent_of = |fork: &Made| fork.parent.pid().unwrap_or(first);
-        let born: FxHashSet<u32> = made.iter().map(|fork| fork.number).collect();
-        made.retain(|fork| {
-            fork.number < parent_of(fork) && !first_lines.contains_key(&fork.number)
-        });
-        if made.is_empty() {
+        let parent_of = |fork: &Fork<i64>| fork.parent.pid().unwrap_or(first);
+        let born: FxHashSet<u32> = forks.iter().map(|fork| fork.child).collect();
+        let is_inside = |fork: &&Fork<i64>| {
+            fork.child < parent_of(fork) && !first_lines.contains_key(&fork.child)
+        };
+        let mut made = forks.iter().filter(is_inside).peekable();
+        if made.peek().is_none() {
             return found;
         }
-        made.sort_unstable_by_key(|fork| fork.place);
         let orphans = first_lines.iter().map(|(&pid, &place)| (pid, place));
         let mut orphans: Vec<(u32, u64)> = orphans
             .filter(|(pid, _)| *pid != first && !born.contains(pid))
             .collect();
         orphans.sort_unstable();
-        let mut made = made.into_iter().peekable();
         // Forks without a child yet, by number and place.
-        let mut open: BTreeMap<(u32, u64), Made> = BTreeMap::new();
+        let mut open: BTreeMap<(u32, u64), &Fork<i64>> = BTreeMap::new();
         for (pid, place) in orphans {
             while let Some(fork) = made.next_if(|fork| fork.place < place) {
-                open.insert((fork.number, fork.place), fork);
+                open.insert((fork.child, fork.place), fork);
             }
-            let fits = |fork: &&Made| fork.place < place && parent_of(fork) < pid;
+            let fits = |fork: &&&Fork<i64>| fork.place < place && parent_of(fork) < pid;
             let Some(&fork) = open.values().take(MOST_OPEN).find(fits) else {
                 continue;
             };
-            open.remove(&(fork.number, fork.place));
-            let parent = parent_of(&fork);
-            found.children.insert((parent, fork.number), pid);
+            open.remove(&(fork.child, fork.place));
+            let parent = parent_of(fork);
+            found.children.insert((parent, fork.child), pid);
             found.forks.insert(fork.place, pid);
-            let only = found.only.entry(fork.number).or_insert(Some(pid));
+            let only = found.only.entry(fork.child).or_insert(Some(pid));
             *only = only.filter(|&other| other == pid);
         }
         found
     }
 
-    /// Returns the pid of a child that `parent` calls by a number. (Its reaper may be another process than its parent.)
-    #[must_use]
-    pub(crate) fn pid(&self, parent: u32, number: u32) -> u32 {
-        let own = self.children.get(&(parent, number)).copied();
-        let only = || self.only.get(&number).copied().flatten();
-        own.or_else(only).unwrap_or(number)
-    }
-
-    /// Returns the end of a child that `parent` was told, with the child's pid.
+    /// Returns the end of a child that `parent` was told, with the child's pid. (Its reaper may be another process than
+    /// its parent.)
     #[must_use]
     pub(crate) fn of_child(&self, parent: u32, child: ChildEnd) -> ChildEnd {
+        let own = self.children.get(&(parent, child.pid)).copied();
+        let only = || self.only.get(&child.pid).copied().flatten();
         ChildEnd {
-            pid: self.pid(parent, child.pid),
+            pid: own.or_else(only).unwrap_or(child.pid),
             ..child
         }
     }

@@ -6,13 +6,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::durations::{end_of, took_alone};
-use super::forks::{LateFork, fork_result, is_fork, whole_fork};
+use super::forks::{Fork, fork_result, is_fork, whole_fork};
 use super::halves::Half;
 use super::head::{Caller, Head};
 use super::line::{
     Banner, Body, attached, classify, continues_call, is_cut_short, is_let_go, is_output,
 };
-use super::namespaces::Made;
 use super::owners::Owners;
 use super::prefix::{TextLine, split_prefix};
 use crate::base::lines::lines;
@@ -39,12 +38,8 @@ pub(super) struct Summary {
     pub early_rests: Vec<(Caller, u64)>,
     /// Calls that are open at the end of the part.
     pub open: FxHashMap<Caller, Begun>,
-    /// Forks whose call began in this part and whose result is in a later line of the part.
-    pub forks: Vec<LateFork>,
-    /// Forks on a single line: (state of the clock, index of the line, child).
-    pub births: Vec<(TimeState, u64, u32)>,
-    /// All forks of calls that began in this part.
-    pub made: Vec<Made>,
+    /// Forks whose lines are all in this part.
+    pub forks: Vec<Fork<InPart>>,
     /// The offset of the first line of each pid (strace).
     pub first_lines: FxHashMap<u32, u64>,
     /// Caller of the call that the next part's first line continues.
@@ -77,6 +72,15 @@ pub(crate) struct Begun {
     pub place: u64,
     time: i64,
     is_fork: bool,
+}
+
+/// The time of a line, as far as the part contains it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InPart {
+    /// State of the clock.
+    pub time: TimeState,
+    /// Index of the line in the part.
+    pub line: u64,
 }
 
 /// Summarises the part `text`, which starts at offset `base`.
@@ -115,11 +119,14 @@ pub(crate) fn summarise(
             && matches!(prefix.body.first(), Some(b'c' | b'f' | b'v'))
             && let Some(child) = whole_fork(&prefix)
         {
-            summary.births.push((summary.time, index, child));
-            summary.made.push(Made {
+            summary.forks.push(Fork {
                 place: line.offset,
                 parent: Caller::of(prefix.pid.or(summary.owners.last())),
-                number: child,
+                child,
+                whole: Some(InPart {
+                    time: summary.time,
+                    line: index,
+                }),
             });
         }
         if clock == Clock::DaySeconds
@@ -188,11 +195,11 @@ impl Summary {
         let Some(Begun { place, .. }) = begin else {
             return self.early_forks.push((parent, child));
         };
-        self.forks.push(LateFork { place, child });
-        self.made.push(Made {
+        self.forks.push(Fork {
             place,
             parent,
-            number: child,
+            child,
+            whole: None,
         });
     }
 

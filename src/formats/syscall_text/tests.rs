@@ -1,6 +1,6 @@
 use super::clock::Clock;
 use super::dialect::Dialect;
-use super::forks::LateFork;
+use super::forks::Fork;
 use super::head::Caller;
 use super::reader::TextReader;
 use super::sniff;
@@ -479,7 +479,13 @@ fn a_fork_is_tied_to_where_its_call_began() {
         Dialect::Strace,
     );
     let found = reader.found.get().unwrap();
-    assert_eq!(found.forks, [LateFork { place: 0, child: 2 }]);
+    let fork = Fork {
+        place: 0,
+        parent: Caller::Pid(1),
+        child: 2,
+        whole: None,
+    };
+    assert_eq!(found.forks, [fork]);
     assert_eq!(reader.head.clock, Clock::Lines);
     assert_eq!(found.line_count, 3);
 }

@@ -9,7 +9,6 @@ use super::source::{CutOff, Shape, Source};
 use super::tally::{RankInBucket, Tally, rank_of};
 use super::{Area, Group, GroupBy, Key, Precision, What};
 use crate::base::{Cancelled, Job};
-use crate::query::seen::Length;
 use crate::trace::Trace;
 
 /// Rows that a thread takes at a time.
@@ -39,15 +38,16 @@ pub fn groups(
     job.add_total(2 * chunks.len() as u64);
     let fold = |mut tallies: Tallies, chunk: &Chunk| {
         if !job.is_cancelled() {
-            for part in measured(&source, area, chunk) {
+            let mut around = source.arounds(chunk.owner);
+            source.each(chunk.owner, chunk.rows.clone(), area.span, |part| {
                 if let Some(group) = part.group {
                     tally_of(&mut tallies, group).take_in(part.row, part.length);
                 }
-                if let Some(around) = source.around(chunk.owner, part.row) {
+                if let Some(around) = around(part.parent) {
                     let taken = source.taken(part.row, part.length.certain());
                     tally_of(&mut tallies, around).own -= i128::from(taken);
                 }
-            }
+            });
         }
         job.advance(1);
         tallies
@@ -124,9 +124,11 @@ pub fn lengths(
     let of_chunk = |chunk: &Chunk| {
         let mut lengths = Vec::new();
         if !job.is_cancelled() {
-            let measured = measured(&source, area, chunk);
-            let measured = measured.filter(|part| part.group.is_some_and(has));
-            lengths.extend(measured.filter_map(|part| part.length.known()));
+            source.each(chunk.owner, chunk.rows.clone(), area.span, |part| {
+                if part.group.is_some_and(has) {
+                    lengths.extend(part.length.known());
+                }
+            });
         }
         job.advance(1);
         lengths
@@ -221,6 +223,9 @@ fn join(mut ours: Tallies, theirs: Tallies) -> Tallies {
 /// Returns, for each group, the time of its intervals that is outside of the area, in ns.
 fn cut_off(source: &Source<'_>, area: &Area) -> FxHashMap<u32, CutOff> {
     let mut cut = FxHashMap::default();
+    if source.is_whole(area.span) {
+        return cut;
+    }
     for row in &source.shape.rows {
         let inside = source.overlapping(row, area.span);
         source.cut_off(row.owner, &inside, area.span, &mut cut);
@@ -245,28 +250,6 @@ fn chunks(source: &Source<'_>, area: &Area) -> Vec<Chunk> {
         }
     }
     chunks
-}
-
-/// An interval with its group and its length.
-struct Measured {
-    row: u32,
-    /// The group in which it counts.
-    group: Option<u32>,
-    /// How long it counts.
-    length: Length,
-}
-
-/// Returns the intervals of a chunk.
-fn measured(source: &Source<'_>, area: &Area, chunk: &Chunk) -> impl Iterator<Item = Measured> {
-    let span = area.span;
-    chunk.rows.clone().map(move |row| {
-        let group = source.group(chunk.owner, row);
-        let length = match source.shape.what {
-            What::Slices => source.measure(row),
-            What::Runs | What::States => source.inside(row, span),
-        };
-        Measured { row, group, length }
-    })
 }
 
 /// In groups of CPUs a slice counts on each CPU that it was on.
@@ -344,12 +327,11 @@ impl Wanted {
         let collect = |chunk: &Chunk| {
             let mut values: Vec<GroupLength> = Vec::new();
             if !job.is_cancelled() {
-                let measured = measured(source, area, chunk);
-                let known = measured.filter_map(|part| {
-                    let (group, ns) = (part.group?, part.length.known()?);
-                    Some(GroupLength { group, ns })
+                source.each(chunk.owner, chunk.rows.clone(), area.span, |part| {
+                    let known = part.group.zip(part.length.known());
+                    let known = known.map(|(group, ns)| GroupLength { group, ns });
+                    values.extend(known.filter(|it| self.has(*it)));
                 });
-                values.extend(known.filter(|it| self.has(*it)));
             }
             job.advance(1);
             values

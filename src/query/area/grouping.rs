@@ -10,47 +10,14 @@ impl Source<'_> {
     #[inline]
     pub(crate) fn group(&self, owner: u32, at: u32) -> Option<u32> {
         let trace = self.trace;
-        let process_group = |process: Option<ProcessId>| {
-            Some(process.map_or(trace.processes.len() as u32, |id| id.0))
-        };
-        let thread_group = |thread: Option<ThreadId>| match self.shape.by {
-            GroupBy::Process => {
-                let thread = thread.and_then(|id| trace.threads.get(id.0 as usize));
-                process_group(thread.and_then(|thread| thread.process))
-            }
-            GroupBy::ThreadName => self.shape.namesakes.get(thread?.0 as usize).copied(),
-            _ => thread
-                .filter(|id| (id.0 as usize) < trace.threads.len())
-                .map(|id| id.0),
-        };
         match self.shape.what {
-            What::Slices => {
-                let label = trace.slices.label_ids.at(at as usize);
-                let kind = self.kind_number(label)?;
-                let group = match self.shape.by {
-                    GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
-                    GroupBy::Cpu => self.cpu_of_slice(owner, at),
-                    GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
-                        match (self.kind_of_track(owner), self.shape.by) {
-                            // A thread of another process may have begun a part of an operation.
-                            (Some(TrackKind::Async(process @ Some(_))), GroupBy::Process) => {
-                                process_group(process)
-                            }
-                            // An interrupt is not what the interrupted thread did.
-                            (Some(TrackKind::Cpu(_)), GroupBy::Process) => process_group(None),
-                            (Some(TrackKind::Cpu(_)), _) => Some(trace.threads.len() as u32),
-                            _ => thread_group(self.thread_of_slice(owner, at)),
-                        }
-                    }
-                };
-                Some(self.of_kind(group?, kind))
-            }
+            What::Slices => self.group_of_slice(owner, at, trace.slices.label_ids.at(at as usize)),
             What::Runs if !self.is_run_within(trace.runs.threads[at as usize], owner) => None,
             What::States if !self.is_state_within(owner, at) => None,
             What::Runs => match self.shape.by {
                 GroupBy::Cpu if trace.runs.threads[at as usize] == ThreadId::IDLE.0 => None,
                 GroupBy::Cpu => Some(owner),
-                _ => thread_group(Some(ThreadId(trace.runs.threads[at as usize]))),
+                _ => self.thread_group(Some(ThreadId(trace.runs.threads[at as usize]))),
             },
             What::States => {
                 let state = trace.states.states[at as usize];
@@ -60,9 +27,50 @@ impl Source<'_> {
                     GroupBy::Cpu => trace.states.partners[at as usize]
                         .get()
                         .filter(|&cpu| (cpu as usize) < trace.cpus.len()),
-                    _ => Some(thread_group(Some(ThreadId(owner)))? * STATES + state as u32),
+                    _ => Some(self.thread_group(Some(ThreadId(owner)))? * STATES + state as u32),
                 }
             }
+        }
+    }
+
+    /// The group of slice `at` of a track (`owner`), whose label has this number; `None` if it counts in no group.
+    #[inline]
+    pub(super) fn group_of_slice(&self, owner: u32, at: u32, label: u32) -> Option<u32> {
+        let kind = self.kind_number(label)?;
+        let group = match self.shape.by {
+            GroupBy::Name => self.shape.labels.of_label.get(label as usize).copied(),
+            GroupBy::Cpu => self.cpu_of_slice(owner, at),
+            GroupBy::Thread | GroupBy::ThreadName | GroupBy::Process => {
+                match (self.kind_of_track(owner), self.shape.by) {
+                    // A thread of another process may have begun a part of an operation.
+                    (Some(TrackKind::Async(process @ Some(_))), GroupBy::Process) => {
+                        Some(self.process_group(process))
+                    }
+                    // An interrupt is not what the interrupted thread did.
+                    (Some(TrackKind::Cpu(_)), GroupBy::Process) => Some(self.process_group(None)),
+                    (Some(TrackKind::Cpu(_)), _) => Some(self.trace.threads.len() as u32),
+                    _ => self.thread_group(self.thread_of_slice(owner, at)),
+                }
+            }
+        };
+        Some(self.of_kind(group?, kind))
+    }
+
+    fn process_group(&self, process: Option<ProcessId>) -> u32 {
+        process.map_or(self.trace.processes.len() as u32, |id| id.0)
+    }
+
+    fn thread_group(&self, thread: Option<ThreadId>) -> Option<u32> {
+        let threads = &self.trace.threads;
+        match self.shape.by {
+            GroupBy::Process => {
+                let thread = thread.and_then(|id| threads.get(id.0 as usize));
+                Some(self.process_group(thread.and_then(|thread| thread.process)))
+            }
+            GroupBy::ThreadName => self.shape.namesakes.get(thread?.0 as usize).copied(),
+            _ => thread
+                .filter(|id| (id.0 as usize) < threads.len())
+                .map(|id| id.0),
         }
     }
 

@@ -173,25 +173,25 @@ impl Work<'_> {
     }
 
     fn change(&mut self, rows: Range<u32>, change: Change) {
-        for row in rows {
-            let group = self.source.group(self.owner, row);
-            let length = self.source.measure(row);
-            if let Some(group) = group {
-                let tally = tally_of(self.tallies, group);
+        let (source, tallies) = (self.source, &mut *self.tallies);
+        let mut around = source.arounds(self.owner);
+        source.each(self.owner, rows, TimeSpan::ALL, |part| {
+            if let Some(group) = part.group {
+                let tally = tally_of(tallies, group);
                 match change {
-                    Change::Add => tally.take_in(row, length),
-                    Change::Remove => tally.put_out(length),
+                    Change::Add => tally.take_in(part.row, part.length),
+                    Change::Remove => tally.put_out(part.length),
                 }
             }
-            if let Some(around) = self.source.around(self.owner, row) {
-                let length = i128::from(self.source.taken(row, length.certain()));
-                let own = &mut tally_of(self.tallies, around).own;
+            if let Some(around) = around(part.parent) {
+                let length = i128::from(source.taken(part.row, part.length.certain()));
+                let own = &mut tally_of(tallies, around).own;
                 match change {
                     Change::Add => *own -= length,
                     Change::Remove => *own += length,
                 }
             }
-        }
+        });
     }
 }
 

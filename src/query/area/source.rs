@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::choose::{AsyncsOf, whole_tracks};
 use super::label_groups::{LabelGroups, namesakes};
 use super::{Area, GroupBy, Hidden, Lane, Lanes, What};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Maybe, TimeSpan, Timestamp};
 use crate::query::seen::{Length, Seen};
 use crate::query::slice_kinds::SliceKinds;
 use crate::trace::{CpuId, RunId, SliceId, StateId, ThreadId, ThreadState, Trace, TrackId};
@@ -155,6 +155,19 @@ impl Limits {
 pub(super) struct Source<'a> {
     pub trace: &'a Trace,
     pub shape: &'a Shape,
+}
+
+/// An interval of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    /// Its number in its table.
+    pub row: u32,
+    /// The group in which it counts.
+    pub group: Option<u32>,
+    /// How long it counts.
+    pub length: Length,
+    /// The slice around it.
+    pub parent: Maybe<u32>,
 }
 
 /// A row of intervals.
@@ -305,11 +318,62 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the group of the slice around slice `row` of `owner` (a track), from whose own time the nested slice is
-    /// subtracted. `None` if the outer slice is in no sum.
+    /// Calls `visit` for each interval of `rows`, which are in one row of `owner`. Of runs and states, only the part inside
+    /// of `span` counts.
     #[inline]
-    pub(crate) fn around(&self, owner: u32, row: u32) -> Option<u32> {
-        let parent = self.parent(row).filter(|&it| !self.is_unfinished(it))?;
+    pub(super) fn each(
+        &self,
+        owner: u32,
+        rows: Range<u32>,
+        span: TimeSpan,
+        mut visit: impl FnMut(Interval),
+    ) {
+        if self.shape.what != What::Slices {
+            return rows.for_each(|row| {
+                visit(Interval {
+                    row,
+                    group: self.group(owner, row),
+                    length: self.inside(row, span),
+                    parent: Maybe::NONE,
+                });
+            });
+        }
+        let trace_end = self.trace.span.end.0;
+        for slice in self.trace.slices.walk(rows) {
+            let drawn = || slice.end.at_most(trace_end).saturating_sub(slice.start);
+            visit(Interval {
+                row: slice.row,
+                group: self.group_of_slice(owner, slice.row, slice.label),
+                length: match slice.is_unfinished() {
+                    true => {
+                        Length::AtLeast((self.shape.seen).length(self.trace, SliceId(slice.row)))
+                    }
+                    false => Length::Known(slice.measured.unwrap_or_else(|| drawn().max(0))),
+                },
+                parent: slice.parent,
+            });
+        }
+    }
+
+    /// Returns a function from the slice around a slice of `owner` (a track) to its group, from whose own time the nested
+    /// slice is subtracted; `None` if the outer slice is in no sum.
+    pub(super) fn arounds(&self, owner: u32) -> impl FnMut(Maybe<u32>) -> Option<u32> {
+        // Neighbours are mostly in the same slice.
+        let mut last = (Maybe::NONE, None);
+        move |parent| {
+            if parent != last.0 {
+                let group = parent.get().and_then(|parent| self.around(owner, parent));
+                last = (parent, group);
+            }
+            last.1
+        }
+    }
+
+    /// Returns the group of a slice that is around others; `None` if it is in no sum.
+    fn around(&self, owner: u32, parent: u32) -> Option<u32> {
+        if self.is_unfinished(parent) {
+            return None;
+        }
         let shared = self.shape.shared.as_ref();
         let is_counted = shared.is_none_or(|it| it.has(self.trace, owner, parent));
         self.group(owner, parent).filter(|_| is_counted)
@@ -354,6 +418,12 @@ impl Source<'_> {
                 }
             }
         }
+    }
+
+    /// Returns whether nothing of the trace is outside of `span`.
+    pub(super) fn is_whole(&self, span: TimeSpan) -> bool {
+        let all = self.trace.span;
+        span.start <= all.start && all.end <= span.end
     }
 
     /// Adds to each group the time that is outside of `span`: of the intervals of a row that are `inside`, only the
@@ -411,6 +481,9 @@ impl Source<'_> {
                 let taken = self.taken(it.slice, self.measure(it.slice).certain());
                 found(it.track.0, it.parent, taken);
             }
+        }
+        if self.is_whole(span) {
+            return;
         }
         for row in &self.shape.rows {
             if row.below.is_none() && self.trace.slices.beside.has_no_far_children() {

@@ -291,9 +291,10 @@ impl Normal {
             })
             .collect();
         let slices = &source.trace.slices;
-        let measured = slices.measured.iter().map(|(row, _)| SliceId(*row));
+        let rows = 0..slices.len() as u32;
+        let measured = rows.filter(|&row| slices.measured(row as usize).is_some());
         let at_one_moment = measured
-            .map(|id| slices.get(id))
+            .map(|row| slices.get(SliceId(row)))
             .filter(|slice| slice.end == Some(slice.start))
             .map(|slice| {
                 let name = source.trace.text(slices.label(slice.id).name);

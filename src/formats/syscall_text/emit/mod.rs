@@ -17,7 +17,6 @@ use super::clock::{Clock, TimeState};
 use super::dialect::Dialect;
 use super::durations::took_alone;
 use super::fold::{Found, PartStart};
-use super::forks::LateFork;
 use super::head::{Caller, Head};
 use super::line::{Body, attached, classify, continues_call, is_output};
 use super::owners::Owners;
@@ -408,9 +407,9 @@ impl<'a> Emitter<'a> {
         let forks = &self.found.forks;
         let first = forks.partition_point(|fork| fork.place < place);
         let here = forks.get(first..).unwrap_or(&[]);
-        for fork in here.iter().take_while(|fork| fork.place == place) {
-            let LateFork { child, .. } = *fork;
-            self.fork(event, Some(thread), child, acts::fork_sort(text));
+        let here = here.iter().take_while(|fork| fork.place == place);
+        for fork in here.filter(|fork| fork.whole.is_none()) {
+            self.fork(event, Some(thread), fork.child, acts::fork_sort(text));
         }
     }
 
