@@ -1,7 +1,7 @@
 //! Seconds with a decimal fraction at the start of a text, exact to the nanosecond.
 
 use super::Leading;
-use super::leading::digit_at;
+use super::leading::digits;
 
 /// A time at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +17,9 @@ pub(crate) struct ReadTime {
 #[must_use]
 #[inline]
 pub(crate) fn decimal_seconds(text: &[u8]) -> Option<ReadTime> {
-    let mut at = 0;
-    let mut seconds = 0_i64;
-    while let Some(digit) = digit_at(text, at) {
-        seconds = seconds.checked_mul(10)?.checked_add(i64::from(digit))?;
-        at += 1;
-    }
-    if at == 0 {
-        return None;
-    }
+    let Leading { value, length: at } = digits(text)?;
     let Leading { value: ns, length } = fraction_ns(text.get(at..).unwrap_or(&[]));
+    let seconds = i64::try_from(value).ok()?;
     Some(ReadTime {
         ns: seconds.checked_mul(1_000_000_000)?.checked_add(ns)?,
         length: at + length,
@@ -58,10 +51,12 @@ pub(crate) fn fraction_ns(text: &[u8]) -> Leading<i64> {
         10,
         1,
     ];
-    let mut value = 0_i64;
-    let mut count = 0;
-    let mut at = 1;
-    while let Some(digit) = digit_at(text, at) {
+    let (mut value, mut count, mut at) = (0_i64, 0, 1);
+    for byte in text.iter().skip(1) {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
         if count < 9 {
             value = value * 10 + i64::from(digit);
             count += 1;

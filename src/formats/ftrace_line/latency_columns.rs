@@ -8,10 +8,11 @@
 
 use super::flags::{Flags, is_flags};
 use super::prefix::{
-    Group, MOST_PREFIX, Prefix, StepAndBody, Task, Time, body_behind, cpu_of, digits, pid_of, task,
-    time, whole,
+    Group, MOST_PREFIX, Prefix, StepAndBody, Task, Time, body_behind, cpu_of, pid_of, task, time,
+    whole,
 };
 use crate::base::Leading;
+use crate::base::leading::digits;
 
 /// Minimum length of the flags of `trace-cmd report -l`: otherwise any `a-1 2x 3.4: ` would match.
 const LEAST_FLAGS: usize = 4;

@@ -5,9 +5,10 @@
 //!  => symbol                                                                  a stack frame of the line before
 //! ```
 
-use super::prefix::{MOST_CPU, digits, split_prefix, without_console_time};
+use super::prefix::{MOST_CPU, split_prefix, without_console_time};
 use super::short::find_short;
 use crate::base::Leading;
+use crate::base::leading::digits;
 use crate::formats::atrace::may_be_mark;
 
 /// Kind of a line without columns.

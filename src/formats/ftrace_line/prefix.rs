@@ -21,7 +21,8 @@ use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns, verbose_at};
 use super::short::find_short;
 use crate::base::Leading;
-use crate::base::leading::digit_at;
+use crate::base::decimal_seconds::fraction_ns;
+use crate::base::leading::digits;
 
 /// The columns of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,19 +119,6 @@ const WIDE_NAME: usize = 15;
 pub(crate) const TASK_WIDTH: usize = 16;
 /// Maximum length of a task's name, pid and process together, in bytes, and also of CPU, flags and time together.
 const MOST_TASK: usize = 64;
-
-/// Parses the integer at the start of `text`. Returns it and its number of digits.
-#[must_use]
-#[inline]
-pub(crate) fn digits(text: &[u8]) -> Option<Leading<u64>> {
-    let mut value = 0_u64;
-    let mut at = 0;
-    while let Some(digit) = digit_at(text, at) {
-        value = value.checked_mul(10)?.checked_add(u64::from(digit))?;
-        at += 1;
-    }
-    (at > 0).then_some(Leading { value, length: at })
-}
 
 /// Parses a text that is only an integer.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
@@ -474,6 +462,9 @@ pub(super) struct Time {
     pub(super) precision: Option<u8>,
 }
 
+/// Number of digits of a fraction of a second in ns.
+const NS_DIGITS: usize = 9;
+
 /// Parses `seconds.fraction:` or `number:` at the start of `text`. Returns the time and its length in bytes.
 #[inline]
 pub(super) fn time(text: &[u8]) -> Option<Leading<Time>> {
@@ -494,24 +485,22 @@ pub(super) fn time(text: &[u8]) -> Option<Leading<Time>> {
             })
         }
         b'.' => {
-            let mut ns = 0_i64;
-            let mut scale = 100_000_000;
-            let mut at = length + 1;
-            while let Some(digit) = digit_at(text, at) {
-                ns += i64::from(digit) * scale;
-                scale /= 10;
-                at += 1;
-            }
-            if at == length + 1 || text.get(at) != Some(&b':') {
+            let Leading {
+                value: ns,
+                length: fraction,
+            } = fraction_ns(text.get(length..)?);
+            // The point is not a digit.
+            let precision = fraction.checked_sub(1)?.min(NS_DIGITS);
+            if text.get(length + fraction) != Some(&b':') {
                 return None;
             }
             let time = Time {
                 ns: whole.checked_mul(1_000_000_000)?.checked_add(ns)?,
-                precision: Some(u8::try_from(at - length - 1).ok()?.min(9)),
+                precision: Some(precision as u8),
             };
             Some(Leading {
                 value: time,
-                length: at + 1,
+                length: length + fraction + 1,
             })
         }
         _ => None,

@@ -17,13 +17,14 @@ use super::graph;
 use super::probe_text::{Probe, function_of, may_be_probe, probe};
 use super::tasks::{Form, StateLetters, SwitchText, end_state};
 use crate::base::decimal_seconds::decimal_seconds;
+use crate::base::leading::digits;
 use crate::base::lines::lines;
 use crate::event::ThreadState;
 use crate::event::part::ClockMark;
 use crate::event::syscalls::Abi;
 use crate::formats::ftrace_line::flags::Legend;
 use crate::formats::ftrace_line::line::{Body, classify};
-use crate::formats::ftrace_line::prefix::{Prefix, RAW_FLAGS, digits, split_prefix};
+use crate::formats::ftrace_line::prefix::{Prefix, RAW_FLAGS, split_prefix};
 
 /// Number of bytes of a text in which marks are searched.
 const NEAR: usize = 1 << 20;

@@ -3,8 +3,9 @@
 //! A thread's name can contain anything, even ` ==> ` and ` pid=1`. It ends before the text that the kernel always
 //! prints after it, and has at most 15 bytes.
 
+use crate::base::leading::digits;
 use crate::event::kernel::MOST_COMM;
-use crate::formats::ftrace_line::prefix::{digits, pid_of};
+use crate::formats::ftrace_line::prefix::pid_of;
 
 /// Returns a value by name; `text` is `a=1 b=two words c=3`. A value ends where the next ` name=` starts.
 #[must_use]
@@ -33,6 +34,55 @@ pub(super) fn field<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         if own.ends_with(b"comm") || own == b"filename" || value.first() == Some(&b'"') {
             from += value_end(own, value).unwrap_or(value.len());
         }
+    }
+}
+
+/// Reads the fields of a text in the order in which the kernel prints them: each is first looked for where the one before it
+/// ended, so that the text is read once.
+pub(super) struct InOrder<'a> {
+    text: &'a [u8],
+    /// Where the next field is expected.
+    at: usize,
+}
+
+impl<'a> InOrder<'a> {
+    pub(super) fn new(text: &'a [u8]) -> InOrder<'a> {
+        InOrder { text, at: 0 }
+    }
+
+    /// Returns the text after `name=`, if that is the next field.
+    #[inline]
+    fn here(&self, name: &[u8]) -> Option<&'a [u8]> {
+        let rest = self.text.get(self.at..)?.strip_prefix(name)?;
+        rest.strip_prefix(b"=")
+    }
+
+    /// Returns the same as [`field`].
+    pub(super) fn field(&mut self, name: &[u8]) -> Option<&'a [u8]> {
+        let Some(value) = self.here(name) else {
+            return field(self.text, name);
+        };
+        let end = value_end(name, value).unwrap_or(value.len());
+        self.at = self.text.len() - value.len() + end + 1;
+        Some(unlisted(name, value.get(..end)?))
+    }
+
+    /// Returns the same as [`number`] of a field.
+    pub(super) fn number(&mut self, name: &[u8]) -> Option<i64> {
+        if let Some(value) = self.here(name)
+            && let Some(found) = digits(value)
+            && matches!(value.get(found.length), None | Some(b' '))
+            && let Ok(number) = i64::try_from(found.value)
+        {
+            self.at = self.text.len() - value.len() + found.length + 1;
+            return Some(number);
+        }
+        number(self.field(name)?)
+    }
+
+    /// Returns the same as [`pid`].
+    pub(super) fn pid(&mut self, name: &[u8]) -> Option<u32> {
+        pid_of(u64::try_from(self.number(name)?).ok()?)
     }
 }
 
@@ -291,6 +341,29 @@ pub(crate) fn raw_syscall(info: &[u8]) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fields_in_order_are_those_that_are_found_by_their_names() {
+        for text in [
+            "comm=a b pid=12 prio=120 target_cpu=003",
+            "comm=a pid=1 pid=2 prio=-1 target_cpu=0",
+            "comm=x=y pid=0x60c8 (24776) prio=0x78 (120) target_cpu=1",
+            "pid=7 comm=late prio=120",
+            "comm=a, pid=5, prio=120",
+            "comm=a pid=99999999999999999999 prio=3x target_cpu=4",
+            "",
+        ] {
+            let text = text.as_bytes();
+            let mut fields = InOrder::new(text);
+            assert_eq!(fields.field(b"comm"), field(text, b"comm"));
+            assert_eq!(fields.pid(b"pid"), pid(text, b"pid"));
+            assert_eq!(
+                fields.number(b"prio"),
+                field(text, b"prio").and_then(number)
+            );
+            assert_eq!(fields.pid(b"target_cpu"), pid(text, b"target_cpu"));
+        }
+    }
 
     #[test]
     fn a_comma_between_fields_belongs_to_neither() {

@@ -16,7 +16,7 @@
 
 use super::fields::field;
 use crate::base::Leading;
-use crate::formats::ftrace_line::prefix::digits;
+use crate::base::leading::digits;
 use crate::formats::ftrace_line::short::find_short;
 
 /// Returns a field of event `event` by its name in a binary trace.

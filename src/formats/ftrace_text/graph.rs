@@ -12,8 +12,9 @@
 //! trace-cmd prints the text from the duration on as the info of `funcgraph_entry` and `funcgraph_exit`.
 
 use crate::base::Leading;
+use crate::base::leading::digits;
 use crate::formats::ftrace_line::flags::{Flags, is_flags};
-use crate::formats::ftrace_line::prefix::{Group, Prefix, digits, pid_of};
+use crate::formats::ftrace_line::prefix::{Group, Prefix, pid_of};
 use crate::formats::ftrace_line::short::find_short;
 
 /// Contents of a graph line.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 
 use crate::base::column::store_inside;
+use crate::base::leading::digits;
 use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
@@ -25,7 +26,7 @@ use super::refused::Refused;
 use super::summary::{BlockStart, Shape, State, Summary, Whole, summarise};
 use super::{describe, gaps, graph, refused, sniff, with_etrace};
 use crate::formats::ftrace_line::prefix;
-use crate::formats::ftrace_line::prefix::{digits, split_prefix};
+use crate::formats::ftrace_line::prefix::split_prefix;
 use crate::trace::Trace;
 
 const BLOCK_BYTES: usize = 4 << 20;

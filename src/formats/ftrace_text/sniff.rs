@@ -6,11 +6,12 @@ use super::graph;
 use super::recipe::system_of;
 use super::refused::refused;
 use crate::base::Leading;
+use crate::base::leading::digits;
 use crate::base::lines::lines;
 use crate::formats::Sniff;
 use crate::formats::ftrace_line::flags::{Flags, is_flags};
 use crate::formats::ftrace_line::line::{Body, Plain, classify, plain};
-use crate::formats::ftrace_line::prefix::{digits, split_prefix};
+use crate::formats::ftrace_line::prefix::split_prefix;
 use crate::formats::ftrace_line::short::find_short;
 
 const MOST_LINE_BYTES: usize = 1 << 12;

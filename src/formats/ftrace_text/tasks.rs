@@ -8,7 +8,7 @@
 //! 0:120:R ==> [001]  286: 19:R cat   0:120:R   + [001]  286: 19:R cat       wakeup tracers
 //! ```
 
-use super::fields::{field, first_word, number, pid};
+use super::fields::{InOrder, first_word, number};
 use crate::event::ThreadState;
 use crate::event::kernel::MOST_COMM;
 use crate::formats::ftrace_line::prefix::pid_of;
@@ -60,17 +60,19 @@ pub(crate) enum StateLetters {
 #[must_use]
 pub(crate) fn switch(info: &[u8]) -> Option<SwitchText<'_>> {
     if info.starts_with(b"prev_comm=") {
-        let side = |comm: &[u8], pid_name: &[u8], prio: &[u8]| {
-            Some(Task {
-                comm: field(info, comm)?,
-                pid: pid(info, pid_name)?,
-                priority: number(field(info, prio)?).and_then(|p| i32::try_from(p).ok())?,
-            })
-        };
+        let mut fields = InOrder::new(info);
         return Some(SwitchText {
-            prev: side(b"prev_comm", b"prev_pid", b"prev_prio")?,
-            next: side(b"next_comm", b"next_pid", b"next_prio")?,
-            state: first_word(field(info, b"prev_state")?),
+            prev: Task {
+                comm: fields.field(b"prev_comm")?,
+                pid: fields.pid(b"prev_pid")?,
+                priority: i32::try_from(fields.number(b"prev_prio")?).ok()?,
+            },
+            state: first_word(fields.field(b"prev_state")?),
+            next: Task {
+                comm: fields.field(b"next_comm")?,
+                pid: fields.pid(b"next_pid")?,
+                priority: i32::try_from(fields.number(b"next_prio")?).ok()?,
+            },
             form: Form::Fields,
         });
     }
@@ -208,15 +210,15 @@ pub(crate) struct WakeupText<'a> {
 #[must_use]
 pub(crate) fn wakeup(info: &[u8]) -> Option<WakeupText<'_>> {
     if info.starts_with(b"comm=") {
+        let mut fields = InOrder::new(info);
         let task = Task {
-            comm: field(info, b"comm")?,
-            pid: pid(info, b"pid")?,
-            priority: field(info, b"prio")
-                .and_then(number)
-                .and_then(|p| i32::try_from(p).ok())
+            comm: fields.field(b"comm")?,
+            pid: fields.pid(b"pid")?,
+            priority: (fields.number(b"prio"))
+                .and_then(|priority| i32::try_from(priority).ok())
                 .unwrap_or(0),
         };
-        let cpu = pid(info, b"target_cpu");
+        let cpu = fields.pid(b"target_cpu");
         return Some(WakeupText { task, cpu });
     }
     // Until 2.6.33: `task a:1 [120] success=1 [001]`. No text at hand is of such a kernel; a test was made for it.
@@ -284,7 +286,7 @@ fn numbered_state(bits: i64) -> ThreadState {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fields::{pairs, raw_syscall};
+    use super::super::fields::{field, pairs, pid, raw_syscall};
     use super::*;
 
     #[test]

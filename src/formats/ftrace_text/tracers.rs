@@ -14,8 +14,8 @@
 //! timerlat.
 
 use crate::base::Leading;
+use crate::base::leading::digits;
 use crate::event::kernel::RequestOp;
-use crate::formats::ftrace_line::prefix::digits;
 use crate::formats::ftrace_line::short::find_short;
 
 /// A line that was recognised by its form.

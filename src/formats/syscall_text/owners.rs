@@ -3,63 +3,54 @@
 //! None of the 29 strace texts of the corpus and the samples contains lines of both kinds, with and without a pid; of
 //! the 2 MINIX texts of the corpus, 1 does.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
-/// Maximum number of stored pids; a text with more pids has a pid in every line.
+/// Number of pids of which the order is known for certain; a text with more pids has a pid in every line.
 const MOST_OWNERS: usize = 128;
+/// Number of lines after which the older lines of each pid are forgotten.
+const MOST_LINES: usize = 1024;
 
-/// Living pids with the order of their last lines: a line without a pid belongs to the pid with the most recent line.
+/// Living pids in the order of their last lines: a line without a pid belongs to the pid with the most recent line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Owners {
-    heard: FxHashMap<u32, u64>,
-    count: u64,
-    last: Option<u32>,
+    /// The pids of the last lines, the most recent one last; lines of one pid that follow each other count once.
+    heard: Vec<u32>,
 }
 
 impl Owners {
     /// Notes a line of `pid`.
     #[inline]
     pub(crate) fn hear(&mut self, pid: u32) {
-        if self.last == Some(pid) {
+        if self.heard.last() == Some(&pid) {
             return;
         }
-        self.last = Some(pid);
-        self.count += 1;
-        self.heard.insert(pid, self.count);
-        if self.heard.len() > MOST_OWNERS {
-            self.forget_old();
+        if self.heard.len() >= MOST_LINES {
+            self.heard = self.in_order();
         }
-    }
-
-    /// Drops the older half of the pids.
-    #[cold]
-    fn forget_old(&mut self) {
-        let mut stamps: Vec<u64> = self.heard.values().copied().collect();
-        let (_, middle, _) = stamps.select_nth_unstable(MOST_OWNERS / 2);
-        let middle = *middle;
-        self.heard.retain(|_, stamp| *stamp >= middle);
+        self.heard.push(pid);
     }
 
     /// Notes that `pid` ended.
     pub(super) fn end(&mut self, pid: u32) {
-        self.heard.remove(&pid);
-        if self.last == Some(pid) {
-            let newest = self.heard.iter().max_by_key(|(_, stamp)| **stamp);
-            self.last = newest.map(|(pid, _)| *pid);
-        }
+        self.heard.retain(|&other| other != pid);
     }
 
     /// Returns the pid of a line without a pid.
     #[inline]
     #[must_use]
     pub(crate) fn last(&self) -> Option<u32> {
-        self.last
+        self.heard.last().copied()
     }
 
-    /// Returns all pids; the most recent one is the last.
+    /// Returns the most recent pids; the most recent one is the last.
     pub(crate) fn in_order(&self) -> Vec<u32> {
-        let mut all: Vec<(u64, u32)> = self.heard.iter().map(|(pid, at)| (*at, *pid)).collect();
-        all.sort_unstable();
-        all.into_iter().map(|(_, pid)| pid).collect()
+        let mut seen = FxHashSet::default();
+        let newest = self.heard.iter().rev().copied();
+        let mut all: Vec<u32> = newest
+            .filter(|&pid| seen.insert(pid))
+            .take(MOST_OWNERS)
+            .collect();
+        all.reverse();
+        all
     }
 }

@@ -16,6 +16,7 @@ use super::times::clock_time;
 use super::values::{string_end, unescape_octal};
 use crate::base::Leading;
 use crate::base::decimal_seconds::{ReadTime, decimal_seconds, fraction_ns};
+use crate::base::leading::digits;
 use crate::base::lines::Line;
 
 /// A time as it is printed in the line.
@@ -85,18 +86,9 @@ const MOST_DIGITS: usize = 18;
 #[must_use]
 #[inline]
 pub(super) fn number(text: &[u8]) -> Option<(i64, &[u8])> {
-    let mut value = 0_i64;
-    let mut at = 0;
-    while let Some(digit) = text.get(at).map(|b| b.wrapping_sub(b'0'))
-        && digit < 10
-    {
-        // May wrap: numbers with too many digits are refused below.
-        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
-        at += 1;
-    }
-    (1..=MOST_DIGITS)
-        .contains(&at)
-        .then(|| (value, text.get(at..).unwrap_or(&[])))
+    let Leading { value, length } = digits(text)?;
+    let fits = length <= MOST_DIGITS;
+    fits.then(|| (value.cast_signed(), text.get(length..).unwrap_or(&[])))
 }
 
 /// Returns a number as a pid, if it is in the range of pids.
