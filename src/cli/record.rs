@@ -241,6 +241,15 @@ mod linux {
         let path = matches.get_one::<PathBuf>("output").cloned();
         let path = path.unwrap_or_else(|| "trace.dat".into());
         let overwrite = overwrite_of(matches);
+        if path.as_os_str() == "-" {
+            return Err(CliError::Input(
+                "a recording cannot be written to standard output: give it a file".to_owned(),
+            ));
+        }
+        if path.is_dir() {
+            let path = path.display();
+            return Err(CliError::Input(format!("this is a folder: {path}")));
+        }
         if overwrite == Overwrite::Refuse && path.exists() {
             return Err(failed(RecordError::Exists(path)));
         }
@@ -249,7 +258,9 @@ mod linux {
             offer_clean_up();
         }
         let is_stopped = Arc::new(AtomicBool::new(false));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        // What was recorded is kept, also if the terminal is closed.
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&is_stopped))?;
         }
         let plan = Plan {
@@ -296,6 +307,12 @@ mod linux {
         let lost = lost_words(recorded.lost);
         let events = recorded.events;
         match recorded.files.as_slice() {
+            [(path, bytes)] if recorded.is_disk_full => {
+                warn(&format!(
+                    "wrote {bytes} bytes, not all of the {events} events that were read{lost}: {}",
+                    path.display()
+                ));
+            }
             [(path, bytes)] => {
                 warn(&format!(
                     "wrote {events} events, {bytes} bytes{lost}: {}",

@@ -33,6 +33,8 @@ pub enum FieldRole {
     InstantScope(InstantScope),
     /// The id of a counter in its file.
     CounterId,
+    /// The id of a counter in its file, in an event whose arguments are all values of the counter: those that are numbers.
+    CounterIdOfAll,
     /// The id of an asynchronous event in its file; contains the number by which events are matched.
     AsyncId(u64),
     /// The id of a flow in its file; contains the number by which events are matched.
@@ -62,6 +64,7 @@ impl FieldRole {
             | FieldRole::OutgoingPriority => true,
             FieldRole::InstantScope(_)
             | FieldRole::CounterId
+            | FieldRole::CounterIdOfAll
             | FieldRole::AsyncId(_)
             | FieldRole::FlowId(_)
             | FieldRole::EndTicks

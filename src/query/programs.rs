@@ -26,8 +26,8 @@ pub struct ProgramTotal {
     pub longest: Length,
     /// The process with this lifetime.
     pub longest_process: ProcessId,
-    /// The number of processes that failed.
-    pub failed: u32,
+    /// The number of processes that failed, of those of which the exit is known; `None` if it is known of none.
+    pub failed: Option<u32>,
 }
 
 /// Returns the programs of the processes that `is_chosen` accepts, the one with the most own time first. Processes from
@@ -56,10 +56,13 @@ pub fn programs(
                 own: Nanos(0),
                 longest: Length::AtLeast(-1),
                 longest_process: id,
-                failed: 0,
+                failed: None,
             });
         entry.count += 1;
-        entry.failed += u32::from(process.has_failed());
+        if process.has_known_exit() {
+            let failed = entry.failed.unwrap_or(0) + u32::from(process.has_failed());
+            entry.failed = Some(failed);
+        }
         match life {
             Length::Known(ns) => {
                 entry.total = Nanos(entry.total.0.saturating_add(ns));
@@ -120,7 +123,10 @@ mod tests {
         let longest = [50, 15].map(Length::Known);
         assert_eq!(
             numbers,
-            [(1, 50, 25, longest[0], 0), (2, 25, 25, longest[1], 1)]
+            [
+                (1, 50, 25, longest[0], None),
+                (2, 25, 25, longest[1], Some(1))
+            ]
         );
         assert_eq!(all[1].longest_process, ProcessId(2));
         assert_eq!(failed(&trace), [ProcessId(1)]);

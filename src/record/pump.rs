@@ -118,7 +118,9 @@ impl Pump<'_> {
         let pipe = Pipe::new()?;
         let mut at = 0_u64;
         loop {
-            let is_last = self.shared.is_stopping.load(Ordering::Acquire);
+            // If the disk is full for one CPU, the others may still have room for what they have.
+            let is_last = self.shared.is_stopping.load(Ordering::Acquire)
+                || self.shared.is_full.load(Ordering::Acquire);
             let moved = self.take_full_pages(pages, &pipe, &mut at);
             let moved = moved.and_then(|()| match is_last || self.rest_every.is_some() {
                 true => self.take_rest(pages, &mut at),
@@ -129,9 +131,6 @@ impl Pump<'_> {
                 .store(at - at % self.page_size as u64, Ordering::Release);
             moved?;
             if is_last {
-                return Ok(at);
-            }
-            if self.shared.is_full.load(Ordering::Acquire) {
                 return Ok(at);
             }
             wait_for_pages(pages, self.rest_every.unwrap_or(TAKEN_EVERY));

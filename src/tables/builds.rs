@@ -41,7 +41,11 @@ pub(crate) const PROGRAMS: TableDef = TableDef {
             "The process with the longest lifetime.",
         )
         .minor(),
-        ColumnDef::count("failed", "Failed", "How many failed."),
+        ColumnDef::count(
+            "failed",
+            "Failed",
+            "How many failed, of those whose exit is known; null if it is known of none.",
+        ),
         UNFINISHED,
         AT_LEAST.kept(),
     ],

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::files::Files;
 use threadline::base::{Job, TimeSpan, Timestamp};
 use threadline::event::FieldRef;
 use threadline::export::rows::RowFormat;
@@ -313,6 +314,74 @@ fn counters_of_one_name_are_told_apart_by_their_ids() {
             r#"t "8" {"v":6.0}"#,
         ]
     );
+}
+
+#[test]
+fn counters_with_numbers_as_ids_come_back_from_fxt() {
+    let many: Vec<String> = (0..20).map(|at| format!("\"s{at:02}\":{at}")).collect();
+    let text = format!(
+        r#"[{{"ph":"C","ts":25,"pid":2,"tid":2,"tts":55,"name":"c","id":1,"args":{{"p":"3","q":4}}}},
+            {{"ph":"C","ts":30,"pid":2,"tid":2,"name":"c","id":1,"args":{{"p":"5","q":6}}}},
+            {{"ph":"C","ts":31,"pid":2,"tid":2,"name":"z","id":0,"args":{{"p":1}}}},
+            {{"ph":"C","ts":32,"pid":2,"tid":2,"name":"z","args":{{"p":100}}}},
+            {{"ph":"C","ts":33,"pid":2,"tid":2,"name":"m","id":1,"args":{{{}}}}}]"#,
+        many.join(",")
+    );
+    let files = Files::new(&[("counters.json", &text)]);
+    let samples = |file: &str, more: &[&str]| -> Vec<String> {
+        let rows = files.table(&[&["counters", file], more].concat());
+        let told = rows.iter().map(|row| {
+            let value = row["value"].as_f64().unwrap();
+            format!("{} {} {value}", row["ts"], row["track"])
+        });
+        let mut told: Vec<String> = told.collect();
+        told.sort();
+        told
+    };
+    let own = samples("counters.json", &[]);
+    assert_eq!(own.len(), 26);
+    files.text(&["export", "counters.json", "-o", "counters.fxt"]);
+    assert_eq!(samples("counters.fxt", &[]), own);
+    // A range keeps the samples inside of it.
+    files.text(&[
+        "export",
+        "counters.json",
+        "-o",
+        "late.fxt",
+        "--from",
+        "@29000",
+    ]);
+    let late: Vec<String> = samples("late.fxt", &["--from", "@29001"]);
+    assert_eq!(late, samples("counters.json", &["--from", "@29001"]));
+}
+
+#[test]
+fn the_wall_clock_comes_back_from_exports() {
+    let text = r#"{"baseTimeNanoseconds":1700000000000000000,
+        "traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]}"#;
+    let files = Files::new(&[("wall.json", text)]);
+    let clock = |file: &str| {
+        let told = files.text(&["info", file]);
+        let line = told.lines().find(|line| line.starts_with("wall clock"));
+        line.map(str::to_owned)
+    };
+    let own = clock("wall.json");
+    assert!(
+        own.as_deref()
+            .unwrap()
+            .contains("2023-11-14 22:13:20.000001"),
+        "{own:?}"
+    );
+    for (from, to) in [
+        ("wall.json", "again.fxt"),
+        ("wall.json", "again.json"),
+        ("again.fxt", "again-2.json"),
+        ("again.json", "again-2.fxt"),
+        ("again.fxt", "again-3.fxt"),
+    ] {
+        files.text(&["export", from, "-o", to]);
+        assert_eq!(clock(to), own, "{to}");
+    }
 }
 
 /// Name, id and arguments of the counter events of an export.

@@ -273,3 +273,61 @@ fn fields_as_numbers_mean_what_their_words_mean() {
     let processes = rows(&["table", "processes", &file]);
     assert_eq!(processes[0]["end"], "4447851200000");
 }
+
+/// A program's parent sees the low 8 bits of what the program passes to `exit_group`.
+#[test]
+fn a_process_ends_with_the_code_of_its_exit_group() {
+    let line =
+        |thread: &str, time: &str, body: &str| format!("{thread:>22} [000] ..... {time}: {body}\n");
+    let fork =
+        |child: u32| format!("sched_process_fork: comm=sh pid=10 child_comm=sh child_pid={child}");
+    let exit = |pid: u32| format!("sched_process_exit: comm=sh pid={pid} prio=120");
+    let text = [
+        line("sh-10", "1.000001", &fork(11)),
+        line("sh-10", "1.000002", &fork(12)),
+        line("sh-10", "1.000003", &fork(13)),
+        line("sh-10", "1.000004", &fork(14)),
+        line("sh-11", "1.000011", "sys_exit_group(error_code: 1f)"),
+        line("sh-11", "1.000012", &exit(11)),
+        line(
+            "sh-12",
+            "1.000021",
+            "sys_enter_exit_group: error_code: 0x00000103",
+        ),
+        line("sh-12", "1.000022", &exit(12)),
+        line("sh-13", "1.000031", "sys_exit_group(error_code: 0)"),
+        line("sh-13", "1.000032", &exit(13)),
+        // Killed by a signal: the recording does not show by which.
+        line("sh-14", "1.000042", &exit(14)),
+    ];
+    let files = Files::new(&[("exits.txt", &text.concat())]);
+    let processes = files.table(&["processes", "exits.txt"]);
+    let status = |pid: u64| {
+        let row = processes.iter().find(|row| row["pid"] == pid).unwrap();
+        row["exit_status"].as_i64()
+    };
+    let found = [10, 11, 12, 13, 14].map(status);
+    assert_eq!(found, [None, Some(31), Some(3), Some(0), None]);
+    let programs = files.table(&["programs", "exits.txt"]);
+    assert_eq!(programs[0]["failed"], 2, "{programs:?}");
+    assert_eq!(files.table(&["failed", "exits.txt"]).len(), 2);
+
+    // Without any exit code nothing is said of failures.
+    let others: String = text
+        .into_iter()
+        .filter(|line| !line.contains("exit_group"))
+        .collect();
+    let files = Files::new(&[("exits.txt", &others)]);
+    let programs = files.table(&["programs", "exits.txt"]);
+    assert_eq!(
+        programs[0]["failed"],
+        serde_json::Value::Null,
+        "{programs:?}"
+    );
+
+    // In a trace.dat, also without an event of the exit itself.
+    let recorded = case("tracedat/both-syscall-kinds.dat.zst");
+    let recorded = rows(&["table", "processes", &recorded]);
+    let ended = recorded.iter().filter(|row| row["exit_status"] == "0");
+    assert_eq!(ended.map(|row| &row["pid"]).collect::<Vec<_>>(), ["29723"]);
+}

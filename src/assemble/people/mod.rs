@@ -510,6 +510,16 @@ impl Making {
                         self.exit(row, &exit, &may_lead);
                     }
                 }
+                Life::Exiting { thread, status } => {
+                    let id = at(self, *thread).map(|index| ThreadId(index as u32));
+                    let of = id.and_then(|id| self.people.process_of(id));
+                    if let Some(of) = of
+                        && let Some(process) = self.people.processes.get_mut(of.0 as usize)
+                    {
+                        // The first thread that ends the process decides.
+                        process.exit_status.get_or_insert(*status);
+                    }
+                }
                 Life::Reaped {
                     thread,
                     status,

@@ -121,6 +121,7 @@ fn seen_in_part(number: usize, part: &Part, recorded: &Recorded, rows: &Rows) ->
             }
             Life::Exec { thread, .. } | Life::Exit { thread, .. } => thread,
             Life::Fork { parent: None, .. }
+            | Life::Exiting { .. }
             | Life::Name { .. }
             | Life::Directory { .. }
             | Life::Forgotten { .. }

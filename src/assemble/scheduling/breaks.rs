@@ -13,7 +13,9 @@
 //! ```
 //!
 //! A break at the begin or the end of a thread's life proves nothing: kernels choose children after their fork, and
-//! give up a thread before its last switch. A recording was not filtered by threads if more than a few breaks are of
+//! give up a thread before its last switch. They also give up a number when its thread ends, so that a thread which goes on
+//! under that number (`execve` by another thread than the leader) was chosen for a part of its time only: its breaks prove
+//! nothing, and its waits are not known. A recording was not filtered by threads if more than a few breaks are of
 //! threads that share switches with the idle thread, if many switches have no chosen thread, or if only one or two
 //! breaks suggest a filter. FXT has no such filter.
 //!
@@ -24,6 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::losses::{Hole, meets};
 use super::changes::SwitchRow;
+use super::threads::Threads;
 use crate::trace::{CpuId, Thread, ThreadId};
 
 /// Two successive switches of a CPU between which switches are missing.
@@ -104,7 +107,7 @@ impl Filter {
     pub(super) fn of<'a>(
         all: &[Break],
         switches: impl Iterator<Item = &'a SwitchRow> + Clone,
-        threads: &[Thread],
+        threads: Threads<'_>,
     ) -> Option<Filter> {
         if all.is_empty() {
             return None;
@@ -118,11 +121,15 @@ impl Filter {
                 _ => {}
             }
         }
-        let lives = Lives::new(all, switches, threads);
+        let renumbered = threads.taken_over.iter();
+        let renumbered: FxHashSet<ThreadId> =
+            renumbered.flat_map(|it| [it.caller, it.leader]).collect();
+        let lives = Lives::new(all, switches, threads.all);
         let mut left_out = FxHashSet::default();
         let (mut explained, mut odd) = (0, 0);
         for found in all {
-            let proven = lives.left_out_by(found);
+            let mut proven = lives.left_out_by(found);
+            proven.retain(|thread| !renumbered.contains(thread));
             let is_odd = proven.iter().any(|thread| chosen.contains(thread));
             odd += usize::from(is_odd);
             explained += usize::from(!is_odd && !proven.is_empty());
@@ -147,6 +154,7 @@ impl Filter {
             unexplained += usize::from(!is_explained);
         }
         let is_filter = odd * MOST_ODD <= explained && unexplained * 4 <= count;
+        chosen.retain(|thread| !renumbered.contains(thread));
         is_filter.then_some(Filter { chosen })
     }
 

@@ -26,6 +26,7 @@ mod cpu_activity;
 mod runs;
 mod state_walk;
 mod states;
+mod threads;
 mod whole;
 mod witnesses;
 
@@ -33,14 +34,13 @@ use rayon::prelude::*;
 
 use super::cuts::CutEnd;
 use super::group::{Groups, Sorted, gather};
-use super::people::TakenOver;
 use super::recorded::{Part, Recorded};
 use super::rows::SchedulingRows;
 use super::whereabouts::Missing;
 use crate::base::streaks::Streaks;
 use crate::base::{Diagnostics, Maybe, Severity, Timestamp};
 use crate::event::{EventKind, Sighted, StateFacts, Switch, SwitchContent, Wakeup, WakeupSort};
-use crate::trace::{Runs, States, Thread, ThreadId, ThreadState};
+use crate::trace::{Runs, States, ThreadId, ThreadState};
 
 use breaks::{Breaks, Filter};
 use changes::{Change, To};
@@ -53,6 +53,7 @@ use witnesses::TakenNumbers;
 pub(crate) use changes::SwitchRow;
 pub(crate) use cpu_activity::runs_of_lines;
 pub(crate) use runs::{SwitchSource, runs_of_cpu, sort_by_thread};
+pub(crate) use threads::Threads;
 pub(crate) use witnesses::NoWitness;
 
 /// The runs of all CPUs and the states of all threads.
@@ -81,15 +82,6 @@ struct Collected {
     changes: Sorted<Change>,
     /// That threads ran, by events of other threads.
     sighted: Sorted<Change>,
-}
-
-/// The threads of a trace, as far as scheduling needs them.
-#[derive(Clone, Copy)]
-pub(crate) struct Threads<'a> {
-    /// The threads, with their begins and ends as far as events record them.
-    pub all: &'a [Thread],
-    /// Those that took their leader's number.
-    pub taken_over: &'a [TakenOver],
 }
 
 /// Returns runs and states. `kinds` are the kinds of the events.
@@ -146,7 +138,7 @@ pub(crate) fn schedule(
     let found = breaks_of(&mut cpus);
     let all = switches.iter().flat_map(|cpu| &cpu.own);
     let filter = match losses.has_cpus() {
-        true => Filter::of(&found, all.flat_map(|piece| piece.iter()), threads.all),
+        true => Filter::of(&found, all.flat_map(|piece| piece.iter()), threads),
         false => None,
     };
     if filter.is_some() {

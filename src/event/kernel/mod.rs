@@ -21,5 +21,14 @@ pub use requests::RequestOp;
 pub(crate) use requests::find_request;
 pub(crate) use systems::{UNKNOWN_SYSTEM, is_of_cpu, is_user_mode};
 
+/// The event of the system call that ends a whole process.
+pub(crate) const EXIT_GROUP: &str = "sys_enter_exit_group";
+
+/// Returns the exit code that a parent gets, from the argument of that call.
+#[must_use]
+pub(crate) fn exit_status(argument: u64) -> i32 {
+    (argument & 0xff) as i32
+}
+
 /// Maximum length of a task's name, in bytes: the kernel cuts longer ones (`TASK_COMM_LEN` without the final zero).
 pub(crate) const MOST_COMM: usize = 15;

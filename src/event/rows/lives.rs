@@ -53,6 +53,13 @@ pub enum Life {
         /// Whether it was the last thread of its process, if the file states that.
         is_last: Option<bool>,
     },
+    /// `thread` ends its whole process, by `exit_group`; the exits of the threads follow.
+    Exiting {
+        /// The thread.
+        thread: ThreadKey,
+        /// The exit code.
+        status: i32,
+    },
     /// `thread` has ended before, and the kernel has forgotten it.
     Forgotten {
         /// The thread.

@@ -168,10 +168,11 @@ impl JsonEvents<'_> {
     /// Returns what an event states about its counter.
     fn stated(&self, event: EventId) -> Stated {
         let fields = self.fields(event);
-        let spelled = (fields.iter()).find(|field| field.role == FieldRole::CounterId);
+        let is_id = |role| matches!(role, FieldRole::CounterId | FieldRole::CounterIdOfAll);
+        let spelled = fields.iter().find(|field| is_id(field.role));
         Stated {
             event,
-            id: record_word(&fields, FieldRole::CounterId),
+            id: spelled.and_then(|field| record_word(&fields, field.role)),
             spelled: spelled.map_or_else(String::new, |field| field.shown.as_str().to_owned()),
         }
     }

@@ -107,11 +107,14 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
     let mut summary = Summary::default();
     write!(
         writer.out,
-        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OWN_WRITER} {}\",\"{SEEN_UNTIL}\":{}}},\
-         \"traceEvents\":[",
+        "{{\"displayTimeUnit\":\"ns\",\"otherData\":{{\"writer\":\"{OWN_WRITER} {}\",\"{SEEN_UNTIL}\":{}}},",
         env!("CARGO_PKG_VERSION"),
         writer.borders.last_moment()
     )?;
+    if let Some(zero) = trace.info.wall_clock_zero_ns.filter(|zero| *zero >= 0) {
+        write!(writer.out, "\"baseTimeNanoseconds\":{zero},")?;
+    }
+    write!(writer.out, "\"traceEvents\":[")?;
     writer.names()?;
     let names = writer.count;
     summary.count("slices", writer.slices()?);

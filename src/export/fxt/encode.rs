@@ -449,9 +449,9 @@ impl<'a, 't> Encoder<'a, 't> {
         async_id_in(&self.fields)
     }
 
-    /// Returns the id of the current counter event, if it has one.
+    /// Returns the id of the current counter event, if it has one and its arguments are the counter's values.
     pub(super) fn counter_id(&self) -> Option<u64> {
-        record_word(&self.fields, FieldRole::CounterId)
+        record_word(&self.fields, FieldRole::CounterIdOfAll)
     }
 
     /// Returns the category and name of a kind of events.

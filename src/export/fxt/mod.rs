@@ -326,7 +326,10 @@ fn write_all(
         out,
     } = output;
     let mut encoder = Encoder::new(source, tables);
-    encoder.records.file_head(source.providers, source.shift);
+    let zero = source.trace.info.wall_clock_zero_ns;
+    encoder
+        .records
+        .file_head(source.providers, source.shift, zero);
     written.take(encoder, *out)?;
     // Names come before the records of the thread table, so that readers meet threads in their order.
     let mut encoder = Encoder::new(source, tables);

@@ -152,8 +152,14 @@ pub(crate) fn stand_ins(trace: &Trace) -> FxHashSet<ThreadId> {
 
 impl Records<'_> {
     /// Writes the head of a file: magic number and providers; ours is last, and one of its ticks is a nanosecond.
-    /// `shift` was added to all times, in ns.
-    pub(crate) fn file_head(&mut self, providers: &Providers, shift: i64) {
+    /// `shift` was added to all times, in ns; `wall_clock_zero` is the wall clock at the trace's time 0, in ns since the Unix
+    /// epoch.
+    pub(crate) fn file_head(
+        &mut self,
+        providers: &Providers,
+        shift: i64,
+        wall_clock_zero: Option<i64>,
+    ) {
         self.magic();
         for provider in &providers.others {
             self.provider_info(provider.number, &provider.name);
@@ -164,7 +170,15 @@ impl Records<'_> {
             ns => format!("{OWN_PROVIDER} (all times + {ns} ns)"),
         };
         self.provider_info(providers.own, own.as_bytes());
-        self.ticks_per_second(TICKS_PER_SECOND);
+        // Neither the tick nor the time may be negative.
+        let wall = wall_clock_zero.map(|zero| (zero.min(0).unsigned_abs(), zero.max(0)));
+        match wall {
+            Some((before, wall)) => {
+                let tick = shift.cast_unsigned().saturating_add(before);
+                self.wall_clock_at(tick, wall.cast_unsigned());
+            }
+            None => self.ticks_per_second(TICKS_PER_SECOND),
+        }
     }
 
     /// Writes a record by `write` into the section of `provider`, if there is one. The record then contains its texts,

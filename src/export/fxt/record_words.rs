@@ -43,6 +43,14 @@ pub(super) fn push_ticks(out: &mut Vec<u8>, rate: u64) {
     push_word(out, rate);
 }
 
+/// Appends an initialization record for ticks of 1 ns with the wall clock, in ns since the Unix epoch, at a tick.
+pub(super) fn push_wall_clock(out: &mut Vec<u8>, tick: u64, wall_ns: u64) {
+    push_word(out, record(record_type::INITIALIZATION) | sized(4));
+    push_word(out, 1_000_000_000);
+    push_word(out, tick);
+    push_word(out, wall_ns);
+}
+
 /// Returns the header of a metadata record of a provider, without its size.
 pub(super) fn metadata_record(kind: u64, provider: u32) -> u64 {
     record(record_type::METADATA)

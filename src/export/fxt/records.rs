@@ -19,7 +19,7 @@ pub(crate) use super::limits::{MOST_INLINE_BYTES, MOST_LOG_BYTES, MOST_STRING_BY
 pub(crate) use super::record_words::cut_bytes;
 use super::record_words::{
     argument_header, close, metadata_record, push_bytes, push_provider_info, push_section,
-    push_ticks, push_word, record, sized,
+    push_ticks, push_wall_clock, push_word, record, sized,
 };
 use super::references::RECENT_THREADS;
 pub(crate) use super::references::TextRef;
@@ -195,6 +195,12 @@ impl<'t> Records<'t> {
     /// Sets the tick rate of the current section's provider.
     pub(super) fn ticks_per_second(&mut self, rate: u64) {
         push_ticks(&mut self.out, rate);
+    }
+
+    /// Sets the tick rate of the current section's provider to ticks of 1 ns, and states the wall clock (ns since the Unix
+    /// epoch) at a tick.
+    pub(super) fn wall_clock_at(&mut self, tick: u64, wall_ns: u64) {
+        push_wall_clock(&mut self.out, tick, wall_ns);
     }
 
     /// Writes the provider's event 0: its buffer was full, and events were lost.

@@ -72,7 +72,10 @@ pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) ->
 
 /// Returns a number for an event's `scope`; 0 without one.
 fn scope_number(event: &RawEvent<'_>) -> u64 {
-    hash(event.more.scope.bytes())
+    match event.more.scope {
+        Raw::Text(text) => hash(&plain(text)),
+        other => hash(other.bytes()),
+    }
 }
 
 /// Returns 64 well-mixed bits of some bytes; 0 for no bytes.

@@ -138,6 +138,7 @@ impl JsonReader {
         members
             .filter(|(key, _)| key == system_trace::KEY)
             .filter_map(|(_, place)| system_trace::text_at(self.input.bytes(), *place))
+            .filter(|text| !text.trim_ascii().is_empty())
             .map(|text| Inside {
                 name: "kernel events".to_owned(),
                 input: Input::from_vec(text, &self.input.file_name),

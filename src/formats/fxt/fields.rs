@@ -141,7 +141,7 @@ pub(crate) fn record_word(sort: Sort, word: u64) -> Option<FieldRef<'static>> {
             };
             ("scope", "instant scope", FieldRole::InstantScope(scope))
         }
-        Sort::Counter => ("id", "counter id", FieldRole::CounterId),
+        Sort::Counter => ("id", "counter id", FieldRole::CounterIdOfAll),
         Sort::Complete => ("end", "ticks", FieldRole::EndTicks),
         Sort::AsyncBegin | Sort::AsyncInstant | Sort::AsyncEnd => {
             ("id", "async id", FieldRole::AsyncId(word))

@@ -8,9 +8,9 @@ use super::{TraceFile, switch_state::StateTable};
 use crate::base::ByteOrder;
 use crate::event::family::Family;
 use crate::event::kernel::{
-    AsyncPair, Counter, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent, ProbeGroup,
-    RequestOp, find_async_pair, find_counters, find_noise, find_pair, find_request, is_of_cpu,
-    is_user_mode,
+    AsyncPair, Counter, EXIT_GROUP, EndOfPair, Noise, Pair, PairEnd, PairName, PairOfEvent,
+    ProbeGroup, RequestOp, find_async_pair, find_counters, find_noise, find_pair, find_request,
+    is_of_cpu, is_user_mode,
 };
 use crate::event::{MarkOp, Role, WakeupSort};
 
@@ -103,6 +103,8 @@ pub(crate) struct MarkRecipe {
     pub call: Option<Box<CallRecipe>>,
     /// The field with the number of calls around a call of a traced function.
     pub depth: Option<Num>,
+    /// The field with the exit code of the process that the call ends.
+    pub exit_code: Option<Num>,
 }
 
 /// A call of a traced function, as described by its return.
@@ -456,6 +458,7 @@ fn probe_recipe(file: &TraceFile, format: &EventFormat) -> Option<MarkRecipe> {
         },
         call: None,
         depth: None,
+        exit_code: None,
     })
 }
 
@@ -506,6 +509,10 @@ fn mark_recipe(
         },
         depth: match pair.family {
             Family::Functions => num("depth"),
+            _ => None,
+        },
+        exit_code: match format.name.as_str() {
+            EXIT_GROUP => num("error_code"),
             _ => None,
         },
         op: match end {

@@ -28,7 +28,7 @@ use crate::tables::TableDef;
 use crate::tables::builds::{CRITICAL_CHAIN, PROGRAMS, WHY, chain_rows, program_rows};
 use crate::tables::columns::PROCESS_IN_FULL;
 use crate::tables::compiler_costs::{COMPILER_COSTS, COMPILER_TOTALS, cost_rows, total_rows};
-use crate::trace::{ProcessId, Trace};
+use crate::trace::{Process, ProcessId, Trace};
 use crate::view::highlight::{Highlight, LifeSpan};
 use crate::view::{Action, ruler};
 
@@ -82,7 +82,8 @@ struct Answer {
     costs: Option<Arc<TableData>>,
     /// The sums that compilers wrote; `None` if there are none.
     totals: Option<Arc<TableData>>,
-    failed: Vec<ProcessId>,
+    /// The processes that failed; `None` if it is not known how any process ended.
+    failed: Option<Vec<ProcessId>>,
 }
 
 /// The most bytes of arguments that a tooltip shows.
@@ -161,7 +162,11 @@ impl Answer {
             )),
             costs,
             totals,
-            failed: failed(trace),
+            failed: trace
+                .processes
+                .iter()
+                .any(Process::has_known_exit)
+                .then(|| failed(trace)),
         })
     }
 }
@@ -578,21 +583,28 @@ fn programs_ui(
 ) {
     let trace = &scene.loaded.trace;
     let palette = scene.palette;
-    if answer.failed.is_empty() {
+    let failed = answer.failed.as_deref();
+    if failed.is_none_or(<[ProcessId]>::is_empty) {
+        let words = match failed {
+            Some(_) => "no process failed",
+            None => "exit codes are not recorded",
+        };
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(PROGRAMS.title).strong());
             table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
-            let words = RichText::new("no process failed").color(palette.weak);
+            let words = RichText::new(words).color(palette.weak);
             // The label does not break: if it does not fit it moves to the next line.
             ui.add(egui::Label::new(words).extend());
         });
     } else {
-        let title = failed_title(trace, &answer.failed);
+        let title = failed_title(trace, failed.unwrap_or_default());
         ui.horizontal_wrapped(|ui| {
             ui.label(RichText::new(PROGRAMS.title).strong());
             table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
             let text = RichText::new(title).color(palette.error);
-            ui.menu_button(text, |ui| failed_ui(ui, scene, answer, actions));
+            ui.menu_button(text, |ui| {
+                failed_ui(ui, scene, failed.unwrap_or_default(), actions)
+            });
         });
     }
     row_ui(ui, scene, "programs", &answer.programs, table, actions);
@@ -612,13 +624,13 @@ fn failed_title(trace: &Trace, failed: &[ProcessId]) -> String {
     }
 }
 
-fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<Action>) {
+fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, failed: &[ProcessId], actions: &mut Vec<Action>) {
     const MOST: usize = 200;
     let trace = &scene.loaded.trace;
     egui::ScrollArea::vertical()
         .max_height(320.0)
         .show(ui, |ui| {
-            for &id in answer.failed.iter().take(MOST) {
+            for &id in failed.iter().take(MOST) {
                 let Some(process) = trace.processes.get(id.0 as usize) else {
                     continue;
                 };
@@ -633,10 +645,10 @@ fn failed_ui(ui: &mut Ui, scene: &Scene<'_>, answer: &Answer, actions: &mut Vec<
                     ui.close();
                 }
             }
-            if answer.failed.len() > MOST {
+            if failed.len() > MOST {
                 ui.label(format!(
                     "and {} more: sort the process tree by exit",
-                    answer.failed.len() - MOST
+                    failed.len() - MOST
                 ));
             }
         });

@@ -23,7 +23,7 @@ use super::tracers::{tracer_event, tracer_event_named};
 use super::with_etrace::EtraceLines;
 use crate::base::lines::Line;
 use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
-use crate::event::kernel::{PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
+use crate::event::kernel::{EXIT_GROUP, PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{
     Gap, KindId, Label, LaneClock, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series,
     ThreadKey,
@@ -38,6 +38,9 @@ use graph_lines::{GraphClock, first_tasks};
 
 /// Category of unrecognised lines.
 pub(crate) const TEXT: &str = UNKNOWN_SYSTEM;
+
+/// The name of the call whose event is [`EXIT_GROUP`].
+const EXIT_GROUP_CALL: &[u8] = b"exit_group";
 
 const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
@@ -334,7 +337,12 @@ impl<'a> Emitter<'a> {
         }
         match body {
             Body::Event(name, info) => self.named(&mut now, prefix, line, name, info),
-            Body::SysEnter(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::Begin),
+            Body::SysEnter(name, arguments) => {
+                self.syscall(&mut now, prefix, line, name, MarkOp::Begin);
+                if name == EXIT_GROUP_CALL {
+                    self.exiting(&now, arguments);
+                }
+            }
             Body::SysExit(name, _) => self.syscall(&mut now, prefix, line, name, MarkOp::End),
             Body::Function(_, caller) => {
                 let name: &[u8] = match repeats(caller) {
@@ -472,6 +480,9 @@ impl<'a> Emitter<'a> {
                         "system calls are named as on x86-64: the text does not name the machine"
                             .to_owned()
                     });
+                }
+                if name == EXIT_GROUP.as_bytes() {
+                    self.exiting(now, info);
                 }
                 self.mark(now, name, pair, end, info)
             }

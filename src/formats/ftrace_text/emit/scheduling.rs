@@ -4,14 +4,14 @@ use super::{Emitter, NAMES, Now};
 use crate::base::lines::Line;
 use crate::base::strings::base_name;
 use crate::base::{Location, Maybe};
-use crate::event::kernel::MOST_COMM;
+use crate::event::kernel::{MOST_COMM, exit_status};
 use crate::event::{
     ForkSort, Interrupt, Life, LifeRow, Migration, Role, Sighted, Switch, SwitchContent, ThreadKey,
     Wakeup, WakeupSort,
 };
 use crate::formats::ftrace_line::flags::Flags;
 use crate::formats::ftrace_line::prefix::Prefix;
-use crate::formats::ftrace_text::fields::{field, first_word, pid};
+use crate::formats::ftrace_text::fields::{arguments, field, first_word, pid};
 use crate::formats::ftrace_text::recipe::Recipe;
 use crate::formats::ftrace_text::tasks::{
     StateLetters, TracerText, WakeupText, end_state, switch, wakeup,
@@ -185,6 +185,17 @@ impl<'a> Emitter<'a> {
         if let Some(lane) = self.lanes.get_mut(now.lane) {
             let event = now.event;
             lane.columns.lives.push(LifeRow { event, life });
+        }
+    }
+
+    /// Adds that a thread ends its process with the exit code in the text of its call: `error_code: 0x00000003`, or `3`
+    /// without a prefix, which is hexadecimal, too.
+    pub(super) fn exiting(&mut self, now: &Now, text: &[u8]) {
+        let code = arguments(text).first().map(|(_, code)| *code);
+        let digits = code.map(|code| code.strip_prefix(b"0x").unwrap_or(code));
+        if let (Some(thread), Some(code)) = (now.thread, digits.and_then(hex)) {
+            let status = exit_status(code);
+            self.live(now, Life::Exiting { thread, status });
         }
     }
 

@@ -3,9 +3,9 @@
 use super::{FOUND_SHIFT, Found, PartPass, until_nul};
 use crate::base::{ByteOrder, StringId};
 use crate::event::family::Family;
-use crate::event::kernel::NUMBER_ZERO;
+use crate::event::kernel::{NUMBER_ZERO, exit_status};
 use crate::event::syscalls;
-use crate::event::{CallDepth, KindId, Label, Mark, MarkOp, Measured, Stated};
+use crate::event::{CallDepth, KindId, Label, Life, Mark, MarkOp, Measured, Stated};
 use crate::formats::atrace::{self, Atrace, atrace};
 use crate::formats::open_calls::Caller;
 use crate::formats::tracedat::recipe::{KeyOf, MarkRecipe, NameOf, PrintText, hash_text};
@@ -45,6 +45,13 @@ impl PartPass<'_> {
             label
         };
         self.columns.marks.push(Mark::new(event, label, recipe.op));
+        let exit_code = recipe.exit_code.as_ref();
+        if let Some(code) = exit_code.and_then(|num| num.read::<E>(payload))
+            && let Some(thread) = self.columns.events.thread(event)
+        {
+            let status = exit_status(code);
+            self.live(event, Life::Exiting { thread, status });
+        }
         if recipe.family == Family::Functions {
             self.call::<E>(event, kind, recipe, key, payload);
         }
