@@ -125,7 +125,8 @@ impl Filter {
         let renumbered: FxHashSet<ThreadId> =
             renumbered.flat_map(|it| [it.caller, it.leader]).collect();
         let lives = Lives::new(all, switches, threads.all);
-        let mut left_out = FxHashSet::default();
+        // With the number of breaks that prove it.
+        let mut left_out: FxHashMap<ThreadId, usize> = FxHashMap::default();
         let (mut explained, mut odd) = (0, 0);
         for found in all {
             let mut proven = lives.left_out_by(found);
@@ -133,14 +134,17 @@ impl Filter {
             let is_odd = proven.iter().any(|thread| chosen.contains(thread));
             odd += usize::from(is_odd);
             explained += usize::from(!is_odd && !proven.is_empty());
-            left_out.extend(proven.into_iter().filter(|thread| !chosen.contains(thread)));
+            for thread in proven.into_iter().filter(|it| !chosen.contains(it)) {
+                *left_out.entry(thread).or_default() += 1;
+            }
         }
         // Most recordings with breaks have no filter: their switches need not be read twice more.
         if explained < LEAST_EXPLAINED || odd * MOST_ODD > explained {
             return None;
         }
+        odd += without_contradictions(&mut left_out, pairs.clone());
         for (prev, next) in pairs.clone() {
-            match (left_out.contains(&prev), left_out.contains(&next)) {
+            match (left_out.contains_key(&prev), left_out.contains_key(&next)) {
                 (true, true) => odd += 1,
                 (true, false) if next != ThreadId::IDLE => _ = chosen.insert(next),
                 (false, true) if prev != ThreadId::IDLE => _ = chosen.insert(prev),
@@ -161,6 +165,46 @@ impl Filter {
     pub(super) fn has_chosen(&self, thread: ThreadId) -> bool {
         self.chosen.contains(&thread)
     }
+}
+
+/// Removes threads that share more switches with other threads of `left_out` than they have breaks: the filter would have
+/// left out these switches, so such a thread was chosen, at least for most of its time. Returns the number of its breaks.
+fn without_contradictions(
+    left_out: &mut FxHashMap<ThreadId, usize>,
+    pairs: impl Iterator<Item = (ThreadId, ThreadId)>,
+) -> usize {
+    let mut shared: FxHashMap<ThreadId, FxHashMap<ThreadId, usize>> = FxHashMap::default();
+    let is_left_out = |thread: &ThreadId| left_out.contains_key(thread);
+    for (prev, next) in pairs.filter(|(prev, next)| is_left_out(prev) && is_left_out(next)) {
+        for (own, other) in [(prev, next), (next, prev)] {
+            *shared.entry(own).or_default().entry(other).or_default() += 1;
+        }
+    }
+    let sums = shared
+        .iter()
+        .map(|(thread, with)| (*thread, with.values().sum()));
+    let mut switches: FxHashMap<ThreadId, usize> = sums.collect();
+    let mut order: Vec<(usize, ThreadId)> = switches
+        .iter()
+        .map(|(thread, count)| (count.saturating_sub(left_out[thread]), *thread))
+        .collect();
+    // The greatest contradiction first: without that thread, there may be none at the others.
+    order.sort_unstable_by_key(|&(excess, thread)| (std::cmp::Reverse(excess), thread));
+    let mut odd = 0;
+    for (_, thread) in order {
+        let breaks = left_out[&thread];
+        if switches[&thread] <= breaks {
+            continue;
+        }
+        left_out.remove(&thread);
+        odd += breaks;
+        for (other, count) in &shared[&thread] {
+            if let Some(sum) = switches.get_mut(other) {
+                *sum = sum.saturating_sub(*count);
+            }
+        }
+    }
+    odd
 }
 
 /// The first and last switch of each thread with a break, and what is recorded of its life.
