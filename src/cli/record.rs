@@ -212,6 +212,7 @@ mod linux {
     use std::time::Duration;
 
     use clap::ArgMatches;
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
     use crate::base::Nanos;
     use crate::cli::command::{CliError, stdout, warn};
@@ -258,7 +259,6 @@ mod linux {
             offer_clean_up();
         }
         let is_stopped = Arc::new(AtomicBool::new(false));
-        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         // What was recorded is kept, also if the terminal is closed.
         for signal in [SIGINT, SIGTERM, SIGHUP] {
             signal_hook::flag::register(signal, Arc::clone(&is_stopped))?;

@@ -150,7 +150,8 @@ struct Inner {
     parent: Maybe<u32>,
 }
 
-/// Returns the slices of a row, in order.
+/// Returns the slices of a row, in order. Most slices need neither the label nor the measured duration that
+/// [`Slices::walk`] reads.
 fn inside<'a>(slices: &'a Slices, row: &SliceRow) -> impl Iterator<Item = Inner> + 'a {
     let own = row.slices.start as usize..row.slices.end as usize;
     let columns = (slices.starts.range(own.clone())).zip(slices.parents.range(own));

@@ -477,3 +477,23 @@ fn whole_numbers_beyond_doubles_are_exact_in_every_export() {
         assert_eq!(values(&again), expected, "{name}");
     }
 }
+
+#[test]
+fn escapes_in_scopes_and_empty_texts_of_the_kernel_say_nothing_new() {
+    let event = |phase: &str, scope: &str, ts: u32| {
+        format!(
+            r#"{{"ph":"{phase}","cat":"c","name":"a","id":1,"scope":"{scope}","pid":1,"tid":1,"ts":{ts}}}"#
+        )
+    };
+    let text = format!(
+        r#"{{"systemTraceEvents":"","traceEvents":[{},{}]}}"#,
+        event("b", r"a\/b", 1),
+        event("e", "a/b", 6)
+    );
+    let files = Files::new(&[("scopes.json", &text)]);
+    let output = files.run(&["table", "slices", "scopes.json", "--format", "json"]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    let rows: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0]["dur"], 5000);
+}

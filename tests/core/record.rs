@@ -273,6 +273,18 @@ fn an_existing_file_is_refused_before_anything_is_recorded() {
 }
 
 #[test]
+fn a_folder_as_output_is_refused_as_what_it_is() {
+    let desk = Desk::new();
+    fs::create_dir(desk.out()).unwrap();
+    let output = desk.run(&["-e", "sched_switch", "--for", "1s", "--force"]);
+    assert!(
+        words(&output).contains("this is a folder"),
+        "{}",
+        words(&output)
+    );
+}
+
+#[test]
 fn the_file_and_the_command_belong_to_the_user_who_called_sudo() {
     use std::os::unix::fs::MetadataExt as _;
     let Some(_turn) = turn("the_file_and_the_command_belong_to_the_user_who_called_sudo") else {

@@ -1240,6 +1240,31 @@ fn where_wakeups_are_left_out_a_sleep_is_not_taken_for_a_wait() {
     assert!(noted["message"].ends_with("only the switches of some threads are recorded"));
 }
 
+/// On a machine without idle time all chosen threads follow from those that were left out.
+#[test]
+fn one_odd_break_of_a_chosen_thread_does_not_hide_the_filter() {
+    let folder = tempfile::tempdir().unwrap();
+    let others = [70, 71, 72, 73];
+    let mut text = HEAD.to_owned();
+    for at in 0..24 {
+        let time = |step: u32| format!("5.{:06}", at * 1000 + step);
+        let (before, after) = (others[at as usize % 4], others[(at as usize + 1) % 4]);
+        text += &switch(0, &time(100), (before, "R"), 60);
+        // Once the switch that takes the chosen thread off is missing.
+        if at != 12 {
+            text += &switch(0, &time(500), (60, "S"), after + 10);
+        }
+    }
+    let file = written(folder.path(), "busy.ftrace", &text);
+    let noted = rows(&["table", "diagnostics", &file]);
+    let noted = noted.iter().find(|row| row["code"] == "switch_mismatch");
+    let message = &noted.unwrap()["message"];
+    assert!(
+        message.ends_with("only the switches of some threads are recorded"),
+        "{message}"
+    );
+}
+
 /// `export --thread` leaves out the switches of the others. Thread 50 was woken while it left its CPU, as in the recording.
 #[test]
 fn a_chosen_thread_that_is_woken_while_it_leaves_waits_in_the_export_too() {

@@ -76,8 +76,8 @@ impl Encoder<'_, '_> {
     }
 
     /// Writes the counter event that a sample comes from, if its arguments are the counter's values, as in FXT. The record
-    /// contains all values of the event (their items are adjacent); only this value if others are not chosen, or if the event is before the range.
-    /// Returns `None` if nothing was written.
+    /// contains all values of the event (their items are adjacent); only this value if others are not chosen, or if the
+    /// event is before the range. Returns `None` if nothing was written.
     fn own_sample(&mut self, item: &Item, at: EventAt, value: &ArgValue<'_>) -> Option<()> {
         let source = self.source;
         let counters = &source.trace.counters;

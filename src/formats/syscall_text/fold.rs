@@ -174,8 +174,8 @@ impl State {
             child: fork.child,
             whole: fork.whole.map(time),
         });
-        let mut forks: Vec<Fork<i64>> = forks.collect();
-        self.forks.append(&mut forks);
+        let forks: Vec<Fork<i64>> = forks.collect();
+        self.forks.extend(forks);
         let table_line = summary.table_index;
         self.table_line =
             (self.table_line).or(table_line.map(|index| self.now.first_line.saturating_add(index)));

@@ -583,30 +583,22 @@ fn programs_ui(
 ) {
     let trace = &scene.loaded.trace;
     let palette = scene.palette;
-    let failed = answer.failed.as_deref();
-    if failed.is_none_or(<[ProcessId]>::is_empty) {
-        let words = match failed {
-            Some(_) => "no process failed",
+    ui.horizontal_wrapped(|ui| {
+        ui.label(RichText::new(PROGRAMS.title).strong());
+        table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
+        let words = match answer.failed.as_deref() {
+            Some(failed @ [_, ..]) => {
+                let text = RichText::new(failed_title(trace, failed)).color(palette.error);
+                ui.menu_button(text, |ui| failed_ui(ui, scene, failed, actions));
+                return;
+            }
+            Some([]) => "no process failed",
             None => "exit codes are not recorded",
         };
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(PROGRAMS.title).strong());
-            table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
-            let words = RichText::new(words).color(palette.weak);
-            // The label does not break: if it does not fit it moves to the next line.
-            ui.add(egui::Label::new(words).extend());
-        });
-    } else {
-        let title = failed_title(trace, failed.unwrap_or_default());
-        ui.horizontal_wrapped(|ui| {
-            ui.label(RichText::new(PROGRAMS.title).strong());
-            table.named_tools_ui(ui, scene, &answer.programs, "the programs", actions);
-            let text = RichText::new(title).color(palette.error);
-            ui.menu_button(text, |ui| {
-                failed_ui(ui, scene, failed.unwrap_or_default(), actions)
-            });
-        });
-    }
+        let words = RichText::new(words).color(palette.weak);
+        // The label does not break: if it does not fit it moves to the next line.
+        ui.add(egui::Label::new(words).extend());
+    });
     row_ui(ui, scene, "programs", &answer.programs, table, actions);
 }
 

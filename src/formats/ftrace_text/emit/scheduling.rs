@@ -191,9 +191,8 @@ impl<'a> Emitter<'a> {
     /// Adds that a thread ends its process with the exit code in the text of its call: `error_code: 0x00000003`, or `3`
     /// without a prefix, which is hexadecimal, too.
     pub(super) fn exiting(&mut self, now: &Now, text: &[u8]) {
-        let code = arguments(text).first().map(|(_, code)| *code);
-        let digits = code.map(|code| code.strip_prefix(b"0x").unwrap_or(code));
-        if let (Some(thread), Some(code)) = (now.thread, digits.and_then(hex)) {
+        let code = arguments(text).first().and_then(|(_, code)| hex(code));
+        if let (Some(thread), Some(code)) = (now.thread, code) {
             let status = exit_status(code);
             self.live(now, Life::Exiting { thread, status });
         }
@@ -270,7 +269,7 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Parses `1200000`, hex without a prefix, as task_newtask prints its flags.
+/// Parses `1200000` or `0x1200000`, both hex, as task_newtask prints its flags.
 fn hex(value: &[u8]) -> Option<u64> {
     let word = first_word(value);
     let word = word.strip_prefix(b"0x").unwrap_or(word);
