@@ -238,6 +238,26 @@ pub struct Alias {
     pub candidates: Vec<ThreadKey>,
 }
 
+/// The process of a thread at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The thread.
+    pub thread: ThreadKey,
+    /// The main thread of its process.
+    pub leader: ThreadKey,
+    /// When this was so.
+    pub when: Moment,
+}
+
+/// A moment of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The recording's start.
+    Start,
+    /// The recording's end, or the thread's if that was before.
+    End,
+}
+
 /// The meaning of the reader's keys. Requested after all parts were read.
 ///
 /// Threads that are not listed have tid = key and no other facts. A format whose keys are pids (trace.dat, ftrace text,
@@ -248,6 +268,8 @@ pub struct Directory {
     pub kinds: Vec<EventKind>,
     /// Threads with more facts than the key.
     pub threads: Vec<ThreadEntry>,
+    /// The processes of threads, where the file states them without events.
+    pub groups: Vec<Group>,
     /// Processes that the file names as such.
     pub processes: Vec<ProcessEntry>,
     /// Lives of processes, where the file describes them without events.

@@ -18,9 +18,8 @@ use super::source::CpuSource;
 use super::trigger::Trigger;
 use super::trouble::RecordError;
 use crate::query::expression::Expression;
-use crate::tracedat::bytes::Bytes;
 use crate::tracedat::layout::id;
-use crate::tracefs::head::{NATIVE, SectionText};
+use crate::tracefs::head::SectionText;
 use crate::tracefs::order::Order;
 
 /// The events to record, the end of the recording, and the output file.
@@ -173,18 +172,21 @@ pub(super) fn page_size(formats: &[SectionText]) -> u32 {
     size.filter(|size| size.is_power_of_two()).unwrap_or(4096)
 }
 
-/// Returns all metadata sections; the section of thread names also contains `names`.
+/// Returns all metadata sections; those of threads contain `names` and what is known of threads now.
 fn sections(session: &mut Session, names: &mut Names) -> Result<Vec<SectionText>, RecordError> {
     let mut sections = session.formats()?.to_vec();
-    sections.extend(session.names()?);
+    let (lists, rest): (Vec<_>, Vec<_>) = (session.names()?.into_iter())
+        .partition(|it| matches!(it.id, id::CMDLINES | id::THREAD_GROUPS));
+    sections.extend(rest);
     session.add_names(names);
-    if let Some(section) = sections.iter_mut().find(|it| it.id == id::CMDLINES) {
-        names.add_lines(&String::from_utf8_lossy(&section.body));
-        let lines = names.lines();
-        let mut body = Bytes::new(NATIVE);
-        body.u64(lines.len() as u64).raw(lines.as_bytes());
-        section.body = body.all;
-    }
+    let list = |id| {
+        let section = lists.iter().find(|it| it.id == id);
+        section.map_or_else(String::new, |it| {
+            String::from_utf8_lossy(&it.body).into_owned()
+        })
+    };
+    names.add_saved(&list(id::CMDLINES), &list(id::THREAD_GROUPS));
+    sections.extend(names.sections());
     Ok(sections)
 }
 

@@ -25,9 +25,8 @@ use serde::{Deserialize, Serialize};
 use super::desk::{Recorded, Situation};
 use super::names::Names;
 use super::session::Session;
-use crate::tracedat::bytes::Bytes;
 use crate::tracedat::layout::id;
-use crate::tracefs::head::{NATIVE, SectionText, pack};
+use crate::tracefs::head::{SectionText, pack};
 use crate::tracefs::order::{Order, Stacks};
 
 /// Name of the file with layouts and formats.
@@ -181,7 +180,8 @@ impl LiveFolder {
             return;
         }
         if is_due && let Ok(sections) = session.names() {
-            let symbols = sections.into_iter().filter(|it| it.id != id::CMDLINES);
+            let is_symbols = |it: &SectionText| matches!(it.id, id::KALLSYMS | id::PRINTK);
+            let symbols = sections.into_iter().filter(is_symbols);
             self.symbols = symbols.collect();
         }
         session.add_names(names);
@@ -190,14 +190,8 @@ impl LiveFolder {
 
     fn write_names(&mut self, names: &Names) -> std::io::Result<()> {
         self.named = Some(Instant::now());
-        let lines = names.lines();
-        let mut body = Bytes::new(NATIVE);
-        body.u64(lines.len() as u64).raw(lines.as_bytes());
         let mut sections = self.symbols.clone();
-        sections.push(SectionText {
-            id: id::CMDLINES,
-            body: body.all,
-        });
+        sections.extend(names.sections());
         self.replace(NAMES, &pack(&sections))
     }
 

@@ -262,7 +262,7 @@ impl Session {
         Ok(self.formats.as_deref().unwrap_or(&[]))
     }
 
-    /// Returns the current symbols, printk formats and thread names.
+    /// Returns the current symbols and printk formats as sections, and the kernel's lists of threads as they are.
     ///
     /// # Errors
     /// If they can no longer be read.
@@ -277,14 +277,14 @@ impl Session {
         }
     }
 
-    /// Adds the names of all living threads.
+    /// Adds the names and processes of all living threads.
     pub(crate) fn add_names(&self, names: &mut Names) {
         match &self.host {
             Host::Here { .. } => names.add_living(),
             Host::There { shell, .. } => {
-                let line = "for t in /proc/[0-9]*/task/[0-9]*; do read n < $t/comm && echo \"${t##*/} $n\"; done";
+                let line = "for t in /proc/[0-9]*/task/[0-9]*; do read n < $t/comm && echo \"$t $n\"; done";
                 if let Ok(answer) = shell.run(line) {
-                    names.add_lines(&answer.text);
+                    names.add_list(&answer.text);
                 }
             }
         }

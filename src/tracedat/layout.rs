@@ -67,6 +67,9 @@ pub mod id {
     pub(crate) const LAST_BOOT_INFO: u16 = 24;
     /// Addresses of kernel modules.
     pub(crate) const MODULES_FILE: u16 = 25;
+    /// The processes that threads belong to. Only Threadline writes this section, and no option refers to it: trace-cmd
+    /// warns of options that it does not know, but passes over such sections.
+    pub(crate) const THREAD_GROUPS: u16 = 0x7467;
 }
 
 /// Offsets of the parts of a ring-buffer page.

@@ -98,10 +98,13 @@ impl FilePlan {
         let mut names = Descriptions::default();
         let mut options = OptionList::new(endian);
         let mut start = vec![0; contents.head.size() as usize];
-        for SectionBody { id, packing, body } in &contents.sections {
-            options.push_u64(*id, start.len() as u64);
+        for section in &contents.sections {
+            if section.id != id::THREAD_GROUPS {
+                options.push_u64(section.id, start.len() as u64);
+            }
+            let SectionBody { id, packing, body } = *section;
             let size = body.len() as u64;
-            start.extend(section_head(endian, *id, *packing, size, &mut names));
+            start.extend(section_head(endian, id, packing, size, &mut names));
             start.extend_from_slice(body);
         }
         for OptionData { id, data } in &contents.options {

@@ -136,6 +136,7 @@ fn description_of(id: u16) -> &'static str {
         id::BTF_FILE => "BTF",
         id::MODULES_FILE => "modules",
         id::BUFFER => "buffer flyrecord",
+        id::THREAD_GROUPS => "thread groups",
         _ => "options",
     }
 }

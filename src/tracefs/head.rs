@@ -76,7 +76,8 @@ fn push_formats(texts: &[&str], out: &mut Bytes) {
     }
 }
 
-/// Reads the names of kernel functions, `trace_printk` formats and thread names. A file that cannot be read is empty.
+/// Reads the names of kernel functions, `trace_printk` formats, thread names and the processes of threads, the last two
+/// as lines of the kernel. A file that cannot be read is empty.
 #[must_use]
 pub(crate) fn read_names(top: &Folder) -> Vec<SectionText> {
     let mut sections = Vec::new();
@@ -88,11 +89,14 @@ pub(crate) fn read_names(top: &Folder) -> Vec<SectionText> {
         let body = body.all;
         sections.push(SectionText { id, body });
     }
-    let body = top.read("saved_cmdlines").unwrap_or_default().into_bytes();
-    sections.push(SectionText {
-        id: id::CMDLINES,
-        body,
-    });
+    let lists = [
+        (id::CMDLINES, "saved_cmdlines"),
+        (id::THREAD_GROUPS, "saved_tgids"),
+    ];
+    sections.extend(lists.map(|(id, name)| SectionText {
+        id,
+        body: top.read(name).unwrap_or_default().into_bytes(),
+    }));
     sections
 }
 

@@ -5,6 +5,9 @@ use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::program::stdout;
 use crate::recording::{
@@ -87,6 +90,38 @@ fn against_trace_cmd_a_recording_is_read_by_trace_cmd() {
             .output();
         let listed = String::from_utf8_lossy(&listed.unwrap().stdout).into_owned();
         assert!(listed.contains("version"), "{listed}");
+    }
+}
+
+#[test]
+fn threads_from_before_the_recording_are_in_their_process() {
+    let Some(_turn) = turn("threads_from_before_the_recording_are_in_their_process") else {
+        return;
+    };
+    // This process: its main thread sleeps all the time, another one runs now and then.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let worker = std::thread::Builder::new().name("grouped".to_owned());
+    let stop = is_over.clone();
+    let worker = worker.spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let desk = Desk::new();
+    let output = desk.run(&["-e", "sched:sched_switch", "--for", "300ms"]);
+    is_over.store(true, Ordering::Relaxed);
+    worker.unwrap().join().unwrap();
+    assert!(output.status.success(), "{}", words(&output));
+    let (out, part) = (desk.out(), desk.out().with_file_name("part.dat"));
+    let (out, part) = (out.to_str().unwrap(), part.to_str().unwrap());
+    stdout(&["export", "--to", "trace-dat", "-o", part, "--from", "20ms", out]);
+    for file in [out, part] {
+        let table = stdout(&["table", "--format", "json", "threads", file]);
+        let table: serde_json::Value = serde_json::from_str(&table).unwrap();
+        let rows = table.as_array().unwrap();
+        let row = rows.iter().find(|row| row["name"] == "grouped").unwrap();
+        assert_eq!(row["pid"], std::process::id(), "{row}");
+        assert_ne!(row["tid"], row["pid"], "{row}");
     }
 }
 

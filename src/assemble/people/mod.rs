@@ -22,7 +22,7 @@ use super::cuts::CutEnd;
 use super::merge::Merged;
 use crate::base::strings::base_name;
 use crate::base::{StringId, Strings, TimeSpan, Timestamp};
-use crate::event::keys::Derive;
+use crate::event::keys::{Derive, Moment};
 use crate::event::{Directory, ForkSort, Life, ThreadEntry, ThreadKey};
 use crate::trace::{Process, ProcessId, ProgramImage, SeenTimes, Thread, ThreadId, ThreadMap};
 use births::{Birth, SAME_FORK, births};
@@ -138,7 +138,7 @@ pub(crate) fn identify(merged: &Merged, directory: &Directory) -> Identities {
         event: new.birth.event,
     });
     let births = births.collect();
-    making.join_processes(&born, &lives);
+    making.join_processes(directory, &born, &lives);
     let naming = making.apply_lives(merged, directory.derive, &lives);
     making.name_all(directory, merged, &naming);
     making.furnish(merged, directory);
@@ -197,13 +197,16 @@ fn acts(threads: &ThreadMap, lives: &[LifeEvent<'_>]) -> Vec<Act> {
 }
 
 /// Returns the keys of directory entries that are threads. An entry that states a process is a thread even without
-/// events. Saved command lines of tasks that never appear are not threads.
+/// events, and so is the main thread of one that was seen. Saved command lines of tasks that never appear are not threads.
 fn used_entries<'a>(directory: &'a Directory, seen: &'a Seen) -> impl Iterator<Item = u32> + 'a {
-    directory
-        .threads
-        .iter()
-        .filter(|entry| entry.process.is_some() || seen.contains_key(&entry.key.0))
-        .map(|entry| entry.key.0)
+    let is_seen = |key: ThreadKey| seen.contains_key(&key.0);
+    let entries = (directory.threads.iter())
+        .filter(move |entry| entry.process.is_some() || is_seen(entry.key))
+        .map(|entry| entry.key.0);
+    let groups = (directory.groups.iter())
+        .filter(move |group| is_seen(group.thread))
+        .map(|group| group.leader.0);
+    entries.chain(groups)
 }
 
 fn idle_thread(merged: &Merged, directory: &Directory, span: TimeSpan) -> Thread {
@@ -341,7 +344,12 @@ impl Making {
     }
 
     /// Sets the process of every thread and the parent of every process.
-    fn join_processes(&mut self, born: &[NewThread], lives: &[LifeEvent<'_>]) {
+    fn join_processes(
+        &mut self,
+        directory: &Directory,
+        born: &[NewThread],
+        lives: &[LifeEvent<'_>],
+    ) {
         let mut leaders: FxHashMap<u32, ThreadId> = FxHashMap::default();
         for row in lives {
             if let Life::Member { thread, leader }
@@ -357,6 +365,7 @@ impl Making {
                 leaders.insert(thread.0, leader);
             }
         }
+        self.believe_directory(directory, &mut leaders);
         self.believe_claims(born, lives, &mut leaders);
         // Threads without a fork get their processes first, then forks in order of time: so a parent has its process
         // before its children need it.
@@ -404,6 +413,27 @@ impl Making {
                 (process, self.people.threads.get_mut(thread as usize))
             {
                 thread.process = Some(process);
+            }
+        }
+    }
+
+    /// Adds the threads whose process the directory states to `leaders`, unless rows state it. What was so at the
+    /// recording's start is about threads that lived before it.
+    fn believe_directory(&self, directory: &Directory, leaders: &mut FxHashMap<u32, ThreadId>) {
+        let lived_before = |id: &ThreadId| {
+            let thread = self.people.threads.get(id.0 as usize);
+            thread.is_some_and(|thread| thread.start.is_none())
+        };
+        for group in &directory.groups {
+            let find = |key| match group.when {
+                Moment::Start => self.keys.first(key).filter(lived_before),
+                Moment::End => self.keys.last(key),
+            };
+            if group.thread != group.leader
+                && let Some(thread) = find(group.thread)
+                && let Some(leader) = find(group.leader)
+            {
+                leaders.entry(thread.0).or_insert(leader);
             }
         }
     }

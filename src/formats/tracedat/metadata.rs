@@ -12,6 +12,8 @@ use super::btf::Btf;
 use super::event_format::{EventFormat, HeaderPage};
 use super::tables::{Cmdlines, Kallsyms, PrintkFormats};
 use crate::base::{Cursor, Diagnostics, Location, ReadError, Severity};
+use crate::event::ThreadKey;
+use crate::event::keys::{Group, Moment};
 use crate::tracedat::layout::id;
 
 /// Maximum number of kinds of events that are kept (their numbers have 16 bits).
@@ -34,6 +36,8 @@ pub struct Metadata {
     pub printk: PrintkFormats,
     /// Thread names at the end of the recording.
     pub cmdlines: Cmdlines,
+    /// The processes of threads; only recordings of Threadline contain them.
+    pub thread_groups: Vec<Group>,
     /// Names of enum values.
     pub btf: Btf,
 }
@@ -74,6 +78,7 @@ impl Metadata {
             id::EVENT_FORMATS => self.read_systems(cursor, diagnostics),
             id::KALLSYMS => self.read_kallsyms(cursor),
             id::PRINTK => self.read_printk(cursor),
+            id::THREAD_GROUPS => self.read_thread_groups(cursor),
             _ => self.read_cmdlines(cursor),
         }
     }
@@ -188,6 +193,27 @@ impl Metadata {
     fn read_cmdlines(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
         let size = cursor.u64("size of cmdlines")?;
         self.cmdlines = Cmdlines::parse(cursor.take(size, "cmdlines")?);
+        Ok(())
+    }
+
+    /// Reads the processes of threads: two lists of lines `THREAD PROCESS`, as the recording began and as it ended.
+    ///
+    /// # Errors
+    /// If they are cut.
+    fn read_thread_groups(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
+        for when in [Moment::Start, Moment::End] {
+            let size = cursor.u64("size of thread groups")?;
+            let text = cursor.take(size, "thread groups")?;
+            let numbers = text.split(|&byte| byte == b'\n').filter_map(|line| {
+                let (thread, leader) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+                Some((thread.parse().ok()?, leader.parse().ok()?))
+            });
+            self.thread_groups.extend(numbers.map(|(thread, leader)| Group {
+                thread: ThreadKey(thread),
+                leader: ThreadKey(leader),
+                when,
+            }));
+        }
         Ok(())
     }
 }

@@ -312,6 +312,7 @@ impl TraceDat {
         Directory {
             kinds,
             threads,
+            groups: self.file.metadata.thread_groups.clone(),
             processes: Vec::new(),
             strings,
             syscall_abi: Some(self.recipes.abi()),

@@ -87,6 +87,7 @@ pub(crate) fn read_contents(
                 format!("the options end early, sections are searched one by one: {error}")
             });
     }
+    walk.find_thread_groups();
     let needed = [id::HEADER_INFO, id::FTRACE_EVENTS, id::EVENT_FORMATS];
     if is_broken || walk.buffers.is_empty() || needed.iter().any(|id| !walk.places.contains_key(id))
     {
@@ -204,14 +205,30 @@ impl<'a> Walk<'a, '_> {
         Ok(0)
     }
 
-    /// Follows the chain of sections from the header to the end of the file, and reads the sections to which the
-    /// options did not lead.
+    /// Returns the sections with their file offsets: the chain from the header to the end of the file.
+    fn chain(&self) -> impl Iterator<Item = (u64, SectionHead)> {
+        let mut next = Some(self.header.end);
+        let sections = std::iter::from_fn(move || {
+            let at = next?;
+            let head = self.head(at).ok()?;
+            let body = at.checked_add(SECTION_HEAD_BYTES);
+            let end = body.and_then(|body| body.checked_add(head.size));
+            next = end.filter(|&end| end < self.bytes.len() as u64);
+            Some((at, head))
+        });
+        sections.take(MAX_SECTIONS)
+    }
+
+    /// Finds the section to which no option leads.
+    fn find_thread_groups(&mut self) {
+        let found = self.chain().find(|(_, head)| head.id == id::THREAD_GROUPS);
+        (self.places).extend(found.map(|(at, head)| (head.id, at)));
+    }
+
+    /// Follows the chain of sections, and reads those to which the options did not lead.
     fn follow_sections(&mut self) {
-        let mut at = self.header.end;
-        for _ in 0..MAX_SECTIONS {
-            let Ok(SectionHead { id, size, .. }) = self.head(at) else {
-                break;
-            };
+        let chain: Vec<_> = self.chain().map(|(at, head)| (at, head.id)).collect();
+        for (at, id) in chain {
             match id {
                 0 if !self.seen.contains(&at) => {
                     // A damaged options section does not end the walk: the chain needs only section headers.
@@ -224,7 +241,7 @@ impl<'a> Walk<'a, '_> {
                 id::STRINGS..=id::CMDLINES | id::BTF_FILE | id::MODULES_FILE => {
                     self.places.entry(id).or_insert(at);
                 }
-                0 | id::BUFFER | id::BUFFER_TEXT | id::LAST_BOOT_INFO => {}
+                0 | id::BUFFER | id::BUFFER_TEXT | id::LAST_BOOT_INFO | id::THREAD_GROUPS => {}
                 _ => self.diagnostics.note(
                     "unknown_section",
                     Severity::Info,
@@ -232,20 +249,13 @@ impl<'a> Walk<'a, '_> {
                     || format!("section {id} is not known and was skipped"),
                 ),
             }
-            match at
-                .checked_add(SECTION_HEAD_BYTES)
-                .and_then(|body| body.checked_add(size))
-            {
-                Some(next) if next < self.bytes.len() as u64 => at = next,
-                _ => break,
-            }
         }
     }
 
     fn read_all(mut self) -> Result<Contents, ReadError> {
         let mut contents = Contents::default();
         // HEADER_INFO first: the formats are parsed with its size of `long`.
-        for id in (id::HEADER_INFO..=id::CMDLINES).chain([id::BTF_FILE]) {
+        for id in (id::HEADER_INFO..=id::CMDLINES).chain([id::BTF_FILE, id::THREAD_GROUPS]) {
             if let Some(&at) = self.places.get(&id) {
                 let result = self.read_metadata(id, at, &mut contents);
                 if let Err(error) = result {
