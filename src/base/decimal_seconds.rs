@@ -51,24 +51,19 @@ pub(crate) fn fraction_ns(text: &[u8]) -> Leading<i64> {
         10,
         1,
     ];
-    let (mut value, mut count, mut at) = (0_i64, 0, 1);
-    for byte in text.iter().skip(1) {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            break;
-        }
-        if count < 9 {
-            value = value * 10 + i64::from(digit);
-            count += 1;
-        }
-        at += 1;
-    }
-    match SCALES.get(count) {
-        Some(scale) if count > 0 => Leading {
-            value: value * scale,
-            length: at,
-        },
-        _ => NONE,
+    let after = text.get(1..).unwrap_or(&[]);
+    let near = after.get(..SCALES.len() - 1).unwrap_or(after);
+    let Some(Leading { value, length }) = digits(near) else {
+        return NONE;
+    };
+    // Only the first nine digits count.
+    let more = after
+        .iter()
+        .skip(length)
+        .take_while(|byte| byte.is_ascii_digit());
+    Leading {
+        value: value.cast_signed() * SCALES.get(length).copied().unwrap_or(1),
+        length: 1 + length + more.count(),
     }
 }
 

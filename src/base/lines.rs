@@ -49,6 +49,15 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
     })
 }
 
+/// Returns the number of lines that [`lines`] returns.
+#[must_use]
+pub(crate) fn line_count(text: &[u8], base: u64) -> u64 {
+    let start = if base == 0 { lead(text) } else { 0 };
+    let rest = text.get(start..).unwrap_or_default();
+    let has_open_line = rest.last().is_some_and(|&last| last != b'\n');
+    memchr::memchr_iter(b'\n', rest).count() as u64 + u64::from(has_open_line)
+}
+
 /// Returns the text from byte offset `place`, where a line starts; at most `most_bytes` bytes, which may contain
 /// following lines. `None` if the line no longer exists: a file that was truncated while it is open reads as zeros
 /// there. If the file was truncated within the line, the text ends before the zeros.
@@ -115,6 +124,24 @@ mod tests {
         assert_eq!(first(b"\0\0\na", 0), Some((2, &b""[..])));
         assert_eq!(first(b"\0a", 4), Some((4, &b"\0a"[..])));
         assert_eq!(first(b"\0\0", 0), None);
+    }
+
+    #[test]
+    fn lines_are_counted_as_they_are_returned() {
+        for text in [
+            &b""[..],
+            b"\n",
+            b"a",
+            b"a\nb",
+            b"a\r\n\nb\n",
+            b"\0\0",
+            b"\0\0\na",
+        ] {
+            for base in [0, 7] {
+                let count = lines(text, 1, base).count() as u64;
+                assert_eq!(line_count(text, base), count, "{text:?} at {base}");
+            }
+        }
     }
 
     #[test]

@@ -128,16 +128,28 @@ pub(crate) enum Body<'a> {
 /// Maximum length of an event's name, in bytes.
 const MOST_NAME: usize = 100;
 
+/// Whether each byte may be in a name.
+const IN_NAMES: [bool; 256] = {
+    let mut all = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        all[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'$');
+        if byte == u8::MAX {
+            break all;
+        }
+        byte += 1;
+    }
+};
+
 /// Returns the contents of a body.
 #[must_use]
 #[inline]
 pub(crate) fn classify(body: &[u8]) -> Body<'_> {
     let text = body.trim_ascii_start();
-    let length = text
-        .iter()
-        .take(MOST_NAME)
-        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'$'))
-        .count();
+    let near = text.get(..MOST_NAME).unwrap_or(text);
+    let is_over = |byte: &u8| !IN_NAMES[usize::from(*byte)];
+    let length = near.iter().position(is_over).unwrap_or(near.len());
     let (name, rest) = text.split_at(length);
     let starts_well = match name.first() {
         Some(b'0'..=b'9') => starts_with_digit(name),

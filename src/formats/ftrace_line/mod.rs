@@ -13,6 +13,7 @@ pub(crate) mod flag_bits;
 pub(crate) mod flags;
 mod latency_columns;
 pub(crate) mod line;
+mod padded;
 pub(crate) mod prefix;
 pub(crate) mod report_layout;
 pub(crate) mod short;

@@ -19,6 +19,7 @@
 
 use super::flags::{Flags, is_flags};
 use super::latency_columns::{SHORT_NAME, latency_at, other_columns, verbose_at};
+use super::padded::padded_columns;
 use super::short::find_short;
 use crate::base::Leading;
 use crate::base::decimal_seconds::fraction_ns;
@@ -105,7 +106,7 @@ const MOST_PID: u32 = 1 << 22;
 /// Limit for CPU numbers: each number is smaller.
 pub(crate) const MOST_CPU: u32 = 8192;
 /// Maximum length of the flags column.
-const MOST_FLAGS: usize = 12;
+pub(super) const MOST_FLAGS: usize = 12;
 /// Prefix of raw flags.
 pub(crate) const RAW_FLAGS: &[u8] = b"-0x";
 /// Minimum length of raw flags and a counter's integer together, if no separator is between them: the integer is padded
@@ -130,6 +131,11 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
 #[must_use]
 #[inline]
 pub(crate) fn split_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    padded_columns(line).or_else(|| any_columns(line))
+}
+
+/// Parses the columns of a line of any form.
+pub(super) fn any_columns(line: &[u8]) -> Option<Prefix<'_>> {
     let line = without_console_time(line);
     let head = line.get(..MOST_PREFIX).unwrap_or(line);
     let mut from = 0;

@@ -106,16 +106,9 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     let Some(owner) = name.strip_suffix(b"comm") else {
         return next_field(value);
     };
-    let near = value.get(..MOST_COMM + 40).unwrap_or(value);
-    let mut found = None;
-    let mut from = 0;
-    while let Some(at) = near.get(from..).and_then(|rest| memchr::memchr(b' ', rest)) {
-        let at = from + at;
-        from = at + 1;
-        if at > MOST_COMM {
-            break;
-        }
-        let rest = near.get(at + 1..).unwrap_or(&[]);
+    let name = value.get(..=MOST_COMM).unwrap_or(value);
+    let ends_name = |at: usize| {
+        let rest = value.get(at + 1..).unwrap_or(&[]);
         let pid = || rest.strip_prefix(owner)?.strip_prefix(b"pid=");
         let is_pid = || pid().is_some_and(|pid| digits(pid).is_some());
         // task_newtask and task_rename print the pid before the name.
@@ -124,11 +117,10 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
             b"new" => b"oom_score_adj=",
             _ => b"clone_flags=",
         };
-        if is_pid() || rest.starts_with(other) {
-            found = Some(at);
-        }
-    }
-    found.or_else(|| next_field(value))
+        is_pid() || rest.starts_with(other)
+    };
+    let end = (name.iter().enumerate().rev()).find(|(at, byte)| **byte == b' ' && ends_name(*at));
+    end.map(|(at, _)| at).or_else(|| next_field(value))
 }
 
 /// Removes the comma that some events print between a value and the next field (`func=f, csd=0x1`); thread names are

@@ -28,6 +28,7 @@ mod forms;
 mod gaps;
 mod graph;
 mod instances;
+mod last;
 mod probe_text;
 mod raw_graph;
 mod reader;

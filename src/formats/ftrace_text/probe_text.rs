@@ -23,6 +23,17 @@ pub(crate) enum Probe<'a> {
     Return(&'a [u8], &'a [u8]),
 }
 
+/// Maximum length of the text between the parentheses.
+const MOST_PLACE: usize = 400;
+
+/// Returns the text between the parentheses at the start of a probe's text.
+#[inline]
+pub(super) fn probe_place(info: &[u8]) -> Option<&[u8]> {
+    let inner = info.strip_prefix(b"(")?;
+    let close = memchr::memchr(b')', inner.get(..MOST_PLACE).unwrap_or(inner))?;
+    inner.get(..close)
+}
+
 /// Parses the addresses at the start of a probe's text. The kernel prints the return address first, and symbols;
 /// trace-cmd prints the function first, and bare hex numbers.
 #[must_use]
@@ -34,9 +45,7 @@ pub(super) fn probe(info: &[u8]) -> Option<Probe<'_>> {
             None => address(b"__probe_ip").map(Probe::Entry),
         };
     }
-    let inner = info.strip_prefix(b"(")?;
-    let close = memchr::memchr(b')', inner.get(..400).unwrap_or(inner))?;
-    let inner = inner.get(..close)?;
+    let inner = probe_place(info)?;
     let is_bare = |text: &[u8]| text.len() >= 4 && text.iter().all(u8::is_ascii_hexdigit);
     if let Some(arrow) = find_short(inner, b"<- ") {
         let (first, second) = (

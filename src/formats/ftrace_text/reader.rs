@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::base::column::store_inside;
@@ -11,8 +12,8 @@ use crate::base::lines::{cut_at_line_ends, lines};
 use crate::base::{Cancelled, Diagnostics, Job, Problem, ReadError, Severity, Timestamp};
 use crate::event::part::{ClockUnit, UnnamedClock};
 use crate::event::{
-    Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, Need, Part, PartColumns,
-    ThreadEntry, ThreadKey, TraceInfo,
+    Coarse, DecodedEvent, DensitySample, Directory, Fact, FieldRef, Lane, LaneColumns, Need, Part,
+    PartColumns, ThreadEntry, ThreadKey, TraceInfo,
 };
 use crate::formats::etrace_lines::{Found, Lines};
 use crate::formats::kind_table::{Kinds, ListedKinds};
@@ -20,10 +21,11 @@ use crate::formats::stream::{KeptFacts, PartRead};
 use crate::formats::text_end::note_cut_line;
 use crate::formats::{EventRef, Events, Gathered, HasReport, Input, Recording, Report, Stream};
 
-use super::emit::{BlockRead, Emitter, Last};
+use super::emit::{BlockRead, Emitter, no_columns};
 use super::facts::{Facts, Layout};
+use super::last::Last;
 use super::refused::Refused;
-use super::summary::{BlockStart, Shape, State, Summary, Whole, summarise};
+use super::summary::{BlockStart, Shape, State, Summary, Whole, edges, summarise};
 use super::{describe, gaps, graph, refused, sniff, with_etrace};
 use crate::formats::ftrace_line::prefix;
 use crate::formats::ftrace_line::prefix::split_prefix;
@@ -53,6 +55,8 @@ pub(super) struct FtraceReader {
     pub(super) info: TraceInfo,
     lanes: Vec<Lane>,
     coarse: Coarse,
+    /// What the head and a sample of each block show.
+    sample: Whole,
     /// Byte range of each block.
     ranges: Vec<Range<usize>>,
     parts: Vec<Part>,
@@ -63,6 +67,12 @@ pub(super) struct FtraceReader {
     pub(super) whole: OnceLock<Whole>,
     /// The etrace lines, set after all blocks were read.
     etrace: OnceLock<Lines>,
+}
+
+/// A block that was read.
+pub(super) struct Read {
+    start: BlockStart,
+    block: BlockRead,
 }
 
 /// Facts from the head and the first lines of each block.
@@ -109,6 +119,7 @@ impl FtraceReader {
             info: TraceInfo::default(),
             lanes: Vec::new(),
             coarse: Coarse::default(),
+            sample: State::new().conclude(),
             ranges,
             parts,
             facts,
@@ -120,6 +131,7 @@ impl FtraceReader {
         reader.info = reader.info_of(&whole);
         reader.lanes = whole.lanes();
         reader.coarse = Coarse::of_one_lane(density);
+        reader.sample = whole;
         Ok(reader)
     }
 
@@ -226,12 +238,12 @@ impl FtraceReader {
         job: &Job,
     ) -> Result<BlockRead, ReadError> {
         let text = self.input.bytes().get(block.range.clone()).unwrap_or(&[]);
-        let mut emitter = Emitter::new(&self.kinds, &whole.cpus, block.last, &self.facts);
-        if whole.shape.instance_width > 0 {
-            emitter.has_several_buffers();
-            if !self.facts.is_of_several_files {
-                emitter.look_for_doubles(self.before(block));
-            }
+        let mut emitter = Emitter::new(&self.kinds, whole.lane_clock(), block.last, &self.facts);
+        if whole.has_several_buffers() && !self.facts.is_of_several_files {
+            emitter.look_for_doubles(self.before(block));
+        }
+        if self.facts.layout == Layout::Graph {
+            emitter.first_tasks(text, &whole.cpus);
         }
         if whole.has_etrace {
             emitter.look_for_etrace(self.input.bytes());
@@ -247,6 +259,62 @@ impl FtraceReader {
         }
         drop(names);
         Ok(emitter.into_read())
+    }
+}
+
+/// All blocks that could be read, and the facts about the whole text.
+struct Complete {
+    read: Vec<PartRead<Read>>,
+    whole: Whole,
+}
+
+impl FtraceReader {
+    fn text_of(&self, range: &Range<usize>) -> &[u8] {
+        self.input.bytes().get(range.clone()).unwrap_or(&[])
+    }
+
+    /// Adds what was found while blocks were read to the facts. Reads all blocks again if they were read with wrong facts.
+    fn complete(
+        &self,
+        mut read: Vec<PartRead<Read>>,
+        assumed: Whole,
+        job: &Job,
+    ) -> Result<Complete, ReadError> {
+        if self.facts.layout == Layout::Graph {
+            let whole = assumed;
+            return Ok(Complete { read, whole });
+        }
+        let mut state = State::new();
+        for part in &mut read {
+            state.pass(std::mem::take(&mut part.read.block.summary));
+        }
+        let whole = state.conclude();
+        if !whole.is_read_as(&assumed) {
+            read = (read.into_par_iter())
+                .map(|PartRead { part, read }| {
+                    let start = read.start;
+                    drop(read);
+                    let block = self.block(part, &start, &whole);
+                    let block = self.read_block(part, &block, &whole, job)?;
+                    let read = Read { start, block };
+                    Ok(PartRead { part, read })
+                })
+                .collect::<Result<_, ReadError>>()?;
+        }
+        Ok(Complete { read, whole })
+    }
+
+    /// Returns the start of each block, and the facts about the whole text; reads all lines.
+    ///
+    /// # Errors
+    /// Errors if the job was cancelled.
+    pub(super) fn facts_first(&self, job: &Job) -> Result<(Vec<BlockStart>, Whole), ReadError> {
+        let summaries: Vec<Summary> = (self.ranges.par_iter())
+            .map(|range| summarise(self.text_of(range), &self.facts, job))
+            .collect::<Result<_, _>>()?;
+        let mut state = State::new();
+        let starts = summaries.into_iter().map(|it| state.pass(it)).collect();
+        Ok((starts, state.conclude()))
     }
 }
 
@@ -411,7 +479,7 @@ impl Stream for FtraceReader {
     type State = State;
     type Start = BlockStart;
     type Whole = Whole;
-    type Read = BlockRead;
+    type Read = Read;
 
     fn parts(&self) -> &[Part] {
         &self.parts
@@ -426,9 +494,14 @@ impl Stream for FtraceReader {
     }
 
     fn summarise(&self, part: u32, job: &Job) -> Result<Summary, ReadError> {
-        let range = self.ranges.get(part as usize).cloned();
-        let text = range.and_then(|range| self.input.bytes().get(range));
-        summarise(text.unwrap_or(&[]), &self.facts, job)
+        let range = self.ranges.get(part as usize).cloned().unwrap_or_default();
+        match self.facts.layout {
+            Layout::Graph => summarise(self.text_of(&range), &self.facts, job),
+            Layout::Events => {
+                let base = range.start as u64;
+                edges(self.text_of(&range), base, &self.facts, job)
+            }
+        }
     }
 
     fn fold(
@@ -442,7 +515,9 @@ impl Stream for FtraceReader {
     }
 
     fn conclude(&self, end: State, _job: &Job) -> Result<Whole, Cancelled> {
-        Ok(end.conclude())
+        let mut whole = end.conclude();
+        whole.assume(&self.sample);
+        Ok(whole)
     }
 
     fn read(
@@ -451,30 +526,38 @@ impl Stream for FtraceReader {
         start: &BlockStart,
         whole: &Whole,
         job: &Job,
-    ) -> Result<BlockRead, ReadError> {
+    ) -> Result<Read, ReadError> {
         job.check()?;
         let block = self.block(part, start, whole);
         let read = self.read_block(part, &block, whole, job)?;
         job.advance(block.range.len() as u64);
-        Ok(read)
+        Ok(Read {
+            start: *start,
+            block: read,
+        })
     }
 
     fn gather(
         &self,
-        read: Vec<PartRead<BlockRead>>,
+        read: Vec<PartRead<Read>>,
         whole: Whole,
         job: &Job,
     ) -> Result<Gathered, ReadError> {
+        let Complete { read, whole } = self.complete(read, whole, job)?;
         let mut etrace = Found::default();
         let mut lanes: Vec<Vec<PartColumns>> = whole.cpus.iter().map(|_| Vec::new()).collect();
         let block_count = self.ranges.len() as u32;
         for PartRead { part: block, read } in read {
-            etrace.append(read.etrace);
-            for ((lane, parts), columns) in (0..).zip(&mut lanes).zip(read.columns) {
+            etrace.append(read.block.etrace);
+            let mut of_cpu: FxHashMap<u32, LaneColumns> = (read.block.columns.into_iter())
+                .map(|it| (it.cpu, it.columns))
+                .collect();
+            for ((lane, parts), cpu) in (0..).zip(&mut lanes).zip(&whole.cpus) {
+                let columns = of_cpu.remove(cpu);
                 parts.push(PartColumns {
                     part: lane * block_count + block,
                     lane,
-                    columns,
+                    columns: columns.unwrap_or_else(|| no_columns(whole.lane_clock())),
                 });
             }
         }

@@ -12,11 +12,12 @@ use std::io::{Error, ErrorKind, Write};
 
 use rayon::prelude::*;
 
+use super::emit::CpuColumns;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::Layout;
 use super::graph;
 use super::reader::{Block, FtraceReader};
-use super::summary::{Shape, Whole};
+use super::summary::{BlockStart, Shape, Whole};
 use super::tasks::tracer_text;
 use super::tracers::tracer_event;
 use crate::base::Job;
@@ -29,7 +30,6 @@ use crate::formats::ftrace_line::report_layout::{
     push_padding,
 };
 use crate::formats::report::{Report, ReportOptions, Wrote};
-use crate::formats::stream::{Started, start};
 
 impl Report for FtraceReader {
     fn write(
@@ -39,13 +39,14 @@ impl Report for FtraceReader {
         job: &Job,
     ) -> std::io::Result<()> {
         let interrupted = || Error::from(ErrorKind::Interrupted);
-        let Started { starts, whole, .. } = start(self, job).map_err(|_| interrupted())?;
+        let (starts, whole) = self.facts_first(job).map_err(|_| interrupted())?;
         let cpus = self.info.cpu_count.unwrap_or(whole.cpus.len() as u32);
         writeln!(out, "cpus={cpus}")?;
         let layout = TextLayout {
             options,
             shape: whole.shape,
         };
+        let starts: Vec<(u32, BlockStart)> = (0..).zip(starts).collect();
         for starts in starts.chunks(rayon::current_num_threads().max(1)) {
             let texts: Vec<Vec<u8>> = starts
                 .par_iter()
@@ -186,9 +187,9 @@ impl FtraceReader {
             .map_err(|_| Error::from(ErrorKind::Interrupted))?;
         let mut times: Vec<LineTime> = (read.columns)
             .iter()
-            .flat_map(|lane| {
-                (0..lane.events.len() as u32).map(|event| {
-                    let row = lane.events.row(event);
+            .flat_map(|CpuColumns { columns, .. }| {
+                (0..columns.events.len() as u32).map(|event| {
+                    let row = columns.events.row(event);
                     LineTime {
                         offset: row.place,
                         time: row.time.0,

@@ -1,26 +1,39 @@
-//! Summarises a block of lines: its CPUs, its first and last event, and the columns of its lines. The summaries of all
-//! blocks, combined in order, yield what each block needs to be read, and the facts about the whole text.
+//! Facts about a block of lines: its CPUs, its first and last event, and the columns of its lines.
+//!
+//! ```text
+//! block: | number of lines, first event | ... | last event |     all that later blocks need: read before any block is read
+//!        | CPUs, columns, etrace lines                     |     found while the block is read
+//! ```
+//!
+//! What a block is read with is taken from samples: whether the text is of several buffers, and whether lines are from
+//! the build tracer. If some block shows that this was wrong, all blocks are read again. The report, and a text of the
+//! function graph tracer, need all facts first.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::emit::Last;
 use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::Facts;
 use super::instances::Instances;
+use super::last::Last;
+use crate::base::lines::{line_count, lines};
 use crate::base::{Job, ReadError};
-use crate::event::{Lane, ThreadKey};
+use crate::event::{Lane, LaneClock, LaneColumns};
 use crate::formats::ftrace_line::line::Plain;
+use crate::formats::ftrace_line::prefix::Prefix;
 
 const CHECK_BYTES: u64 = 1 << 20;
+/// Number of bytes in which a block's last event is searched first.
+const TAIL_BYTES: usize = 1 << 13;
 
-/// Summary of a block.
+/// Facts about a block.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     pub lines: u64,
-    pub cpus: Vec<u32>,
+    /// The CPUs of events and losses.
+    pub cpus: BTreeSet<u32>,
     pub first: Option<Last>,
     pub last: Option<Last>,
     pub is_raw: bool,
@@ -31,59 +44,124 @@ pub(super) struct Summary {
     pub instances: Instances,
 }
 
+impl Summary {
+    /// Adds an event, but for its CPU. `now` is the event as the last one.
+    #[inline]
+    pub(super) fn add(&mut self, prefix: &Prefix<'_>, now: &Last) {
+        if self.first.is_none() {
+            self.first = Some(*now);
+        }
+        self.is_raw |= prefix.is_raw();
+        self.digits = self.digits.max(prefix.precision.unwrap_or(0));
+        self.has_etrace |= is_etrace_call(prefix.body);
+        self.shape.has_steps |= !prefix.step.is_empty();
+        let width = &mut self.shape.instance_width;
+        *width = (*width).max(prefix.instance.len());
+        self.instances.count(prefix.instance);
+    }
+}
+
 /// Summarises the lines of a block.
 ///
 /// # Errors
 /// Errors if the job was cancelled.
 pub(crate) fn summarise(text: &[u8], facts: &Facts, job: &Job) -> Result<Summary, ReadError> {
+    summary_until(text, facts, job, |_| false)
+}
+
+/// Returns what later blocks need of a block that begins at offset `base`: its number of lines, first and last event. If
+/// it contains no event, its summary is complete.
+///
+/// # Errors
+/// Errors if the job was cancelled.
+pub(super) fn edges(
+    text: &[u8],
+    base: u64,
+    facts: &Facts,
+    job: &Job,
+) -> Result<Summary, ReadError> {
+    let has_event = |summary: &Summary| summary.first.is_some();
+    let mut summary = summary_until(text, facts, job, has_event)?;
+    summary.lines = line_count(text, base);
+    if summary.first.is_some() {
+        summary.last = last_event(text, facts);
+    }
+    Ok(summary)
+}
+
+/// Summarises the lines of a block up to the one that fulfils `is_enough`.
+fn summary_until(
+    text: &[u8],
+    facts: &Facts,
+    job: &Job,
+    is_enough: impl Fn(&Summary) -> bool,
+) -> Result<Summary, ReadError> {
     let mut summary = Summary::default();
     let mut checked = 0;
-    let mut has_cpu = vec![false; 8192];
-    let mut see = |cpu: u32| {
-        if let Some(seen) = has_cpu.get_mut(cpu as usize) {
-            *seen = true;
-        }
-    };
     for EventLine { line, kind } in event_lines(text, 1, 0, facts) {
         if line.offset - checked >= CHECK_BYTES {
             job.check()?;
             checked = line.offset;
         }
         summary.lines = line.number;
-        if let LineKind::Graph(found) = kind {
-            see(found.cpu);
-            summary.shape.has_graph_columns |= found.time.is_some() && found.task.is_some();
-            if let (Some(time), None) = (found.time, summary.first) {
-                summary.first = Some(Last {
-                    time,
-                    cpu: found.cpu,
-                    ..Last::default()
-                });
+        match kind {
+            LineKind::Graph(found) => {
+                summary.cpus.insert(found.cpu);
+                summary.shape.has_graph_columns |= found.time.is_some() && found.task.is_some();
+                if let (Some(time), None) = (found.time, summary.first) {
+                    summary.first = Some(Last {
+                        time,
+                        cpu: found.cpu,
+                        ..Last::default()
+                    });
+                }
             }
-        } else if let LineKind::Event(prefix) = kind {
-            see(prefix.cpu);
-            let mut now = summary.last.unwrap_or_default();
-            let _ = now.spread(&prefix);
-            now.cpu = prefix.cpu;
-            now.thread = Some(ThreadKey(prefix.pid));
-            summary.first = summary.first.or(Some(now));
-            summary.last = Some(now);
-            summary.is_raw |= prefix.is_raw();
-            summary.digits = summary.digits.max(prefix.precision.unwrap_or(0));
-            summary.has_etrace |= is_etrace_call(prefix.body);
-            summary.shape.has_steps |= !prefix.step.is_empty();
-            let width = &mut summary.shape.instance_width;
-            *width = (*width).max(prefix.instance.len());
-            summary.instances.count(prefix.instance);
-        } else if let LineKind::Other(Plain::Lost(cpu, _)) = kind {
-            see(cpu);
+            LineKind::Event(prefix) => {
+                let now = summary.last.unwrap_or_default().then(&prefix);
+                summary.add(&prefix, &now);
+                summary.cpus.insert(now.cpu);
+                summary.last = Some(now);
+            }
+            LineKind::Other(Plain::Lost(cpu, _)) => {
+                summary.cpus.insert(cpu);
+            }
+            LineKind::Other(_) | LineKind::Continues => {}
+        }
+        if is_enough(&summary) {
+            break;
         }
     }
-    summary.cpus = (0..)
-        .zip(has_cpu)
-        .filter_map(|(cpu, seen)| seen.then_some(cpu))
-        .collect();
     Ok(summary)
+}
+
+/// Returns the last event of a block, with the number of lines of its time before it; reads only the block's end.
+fn last_event(text: &[u8], facts: &Facts) -> Option<Last> {
+    let mut bytes = TAIL_BYTES;
+    loop {
+        let tail = match text.len().checked_sub(bytes) {
+            Some(start @ 1..) => {
+                let tail = text.get(start..).unwrap_or(&[]);
+                let first = lines(tail, 1, 1).nth(1);
+                first.map_or(&[][..], |line| {
+                    tail.get(line.offset as usize - 1..).unwrap_or(&[])
+                })
+            }
+            _ => text,
+        };
+        let mut last: Option<Last> = None;
+        let mut has_earlier = false;
+        for line in event_lines(tail, 1, 1, facts) {
+            if let LineKind::Event(prefix) = line.kind {
+                let now = last.unwrap_or_default().then(&prefix);
+                has_earlier |= last.is_some_and(|last| last.written != now.written);
+                last = Some(now);
+            }
+        }
+        if has_earlier || tail.len() == text.len() || last.is_some_and(|last| last.is_last_step()) {
+            return last;
+        }
+        bytes = bytes.saturating_mul(8);
+    }
 }
 
 /// What a block needs from the blocks before it.
@@ -144,7 +222,7 @@ impl State {
 
     /// Returns the facts about all blocks.
     #[must_use]
-    pub(crate) fn conclude(self) -> Whole {
+    pub(super) fn conclude(self) -> Whole {
         let mut cpus: Vec<u32> = self.cpus.into_iter().collect();
         // A text without events has one lane, and that lane has no CPU.
         let has_cpus = !cpus.is_empty() || self.first.is_some();
@@ -193,6 +271,34 @@ pub(crate) struct Whole {
 }
 
 impl Whole {
+    /// Adds what a sample shows about how blocks are read.
+    pub(super) fn assume(&mut self, sample: &Whole) {
+        self.has_etrace |= sample.has_etrace;
+        self.shape = self.shape.and(sample.shape);
+    }
+
+    /// Returns whether blocks are read in the same way with the facts of `assumed`.
+    #[must_use]
+    pub(super) fn is_read_as(&self, assumed: &Whole) -> bool {
+        let of = |whole: &Whole| (whole.has_several_buffers(), whole.has_etrace);
+        of(self) == of(assumed)
+    }
+
+    /// Returns whether some lines are of instances.
+    #[must_use]
+    pub(super) fn has_several_buffers(&self) -> bool {
+        self.shape.instance_width > 0
+    }
+
+    /// Returns the clock of all lanes.
+    #[must_use]
+    pub(super) fn lane_clock(&self) -> LaneClock {
+        match self.has_several_buffers() {
+            true => LaneClock::OfSeveralBuffers,
+            false => LaneColumns::new(0).clock,
+        }
+    }
+
     /// Returns whether any line has a time.
     #[must_use]
     pub(crate) fn has_columns(&self) -> bool {
@@ -205,7 +311,10 @@ impl Whole {
         start.last.unwrap_or(Last {
             thread: None,
             written: None,
-            ..self.first.unwrap_or_default()
+            ..self.first.unwrap_or(Last {
+                cpu: self.cpus.first().copied().unwrap_or(0),
+                ..Last::default()
+            })
         })
     }
 

@@ -1,7 +1,7 @@
 //! Turns the function graph tracer's steps into slices. The tracer's own text contains no thread and often no time: the
 //! thread is the last one that was switched to, and durations advance a clock for each CPU.
 
-use super::{Emitter, Lane, Now, TEXT};
+use super::{Emitter, Now, TEXT};
 use crate::base::lines::Line;
 use crate::event::family::Family;
 use crate::event::{CallDepth, Label, MarkOp, Measured, NAMELESS_CALL, Role, Stated, ThreadKey};
@@ -286,40 +286,37 @@ impl<'a> Emitter<'a> {
     }
 }
 
-/// Finds the running thread of each CPU (`cpus` are sorted) before a graph's first switch: the first thread that is
-/// switched out.
-pub(super) fn first_tasks(text: &[u8], cpus: &[u32], lanes: &mut [Lane]) {
-    let mut is_found = vec![false; cpus.len()];
-    let mut left = cpus.len();
-    for line in crate::base::lines::lines(text, 1, 0) {
-        if left == 0 {
-            return;
+impl Emitter<'_> {
+    /// Finds the running thread of each of `cpus` before a graph's first switch: the first thread that is switched out.
+    pub(in crate::formats::ftrace_text) fn first_tasks(&mut self, text: &[u8], cpus: &[u32]) {
+        for &cpu in cpus {
+            self.lane_of(cpu);
         }
-        let Some(found) = graph::split_line(line.bytes) else {
-            continue;
-        };
-        let Ok(at) = cpus.binary_search(&found.cpu) else {
-            continue;
-        };
-        if is_found.get(at).copied().unwrap_or(true) {
-            continue;
-        }
-        let step = graph::step(found.rest);
-        let before = match step.map(|found| found.step) {
-            Some(Step::Comment(text)) => match classify(text) {
-                Body::Event(b"sched_switch", info) => tasks::switch(info).map(|it| it.prev.pid),
-                _ => None,
-            },
-            Some(_) => None,
-            None => graph::switched(found.rest).map(|both| both.prev.pid),
-        };
-        let first = found.task.map(|task| task.pid).or(before);
-        if let (Some(pid), Some(lane), Some(is_found)) =
-            (first, lanes.get_mut(at), is_found.get_mut(at))
-        {
-            lane.task = Some(pid);
-            *is_found = true;
-            left -= 1;
+        let mut left = cpus.len();
+        for line in crate::base::lines::lines(text, 1, 0) {
+            if left == 0 {
+                return;
+            }
+            let Some(found) = graph::split_line(line.bytes) else {
+                continue;
+            };
+            let lane = self.lane_of(found.cpu);
+            let Some(lane) = self.lanes.get_mut(lane).filter(|it| it.task.is_none()) else {
+                continue;
+            };
+            let step = graph::step(found.rest);
+            let before = match step.map(|found| found.step) {
+                Some(Step::Comment(text)) => match classify(text) {
+                    Body::Event(b"sched_switch", info) => tasks::switch(info).map(|it| it.prev.pid),
+                    _ => None,
+                },
+                Some(_) => None,
+                None => graph::switched(found.rest).map(|both| both.prev.pid),
+            };
+            if let Some(pid) = found.task.map(|task| task.pid).or(before) {
+                lane.task = Some(pid);
+                left -= 1;
+            }
         }
     }
 }

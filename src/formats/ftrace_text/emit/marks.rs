@@ -11,8 +11,8 @@ use crate::event::kernel::{
 };
 use crate::event::syscalls;
 use crate::event::{
-    AsyncMark, AsyncOp, AsyncScope, Label, MarkOp, Measured, RequestRow, Role, Sample, Series,
-    SeriesScope, SliceKind, Stated,
+    AsyncMark, AsyncOp, AsyncScope, KindId, Label, MarkOp, Measured, RequestRow, Role, Sample,
+    Series, SeriesScope, SliceKind, Stated,
 };
 use crate::formats::atrace::{self, Atrace};
 use crate::formats::ftrace_line::prefix::Prefix;
@@ -29,6 +29,17 @@ struct Sectors {
     first: u64,
     /// Number of sectors; for a split, the first sector of the rest.
     count: u64,
+}
+
+/// A probe on a CPU: the lane, the probe's name, and the text between the parentheses.
+pub(super) type ProbePlace<'a> = (usize, &'a [u8], &'a [u8]);
+
+/// What a hit of a probe adds.
+#[derive(Clone, Copy)]
+pub(super) struct HitProbe {
+    kind: KindId,
+    label: u32,
+    op: MarkOp,
 }
 
 impl<'a> Emitter<'a> {
@@ -151,7 +162,7 @@ impl<'a> Emitter<'a> {
         place: u64,
         name: &'a [u8],
         found: Probe<'a>,
-    ) {
+    ) -> HitProbe {
         let address = match found {
             Probe::Entry(address) | Probe::Return(address, _) => address,
         };
@@ -188,6 +199,24 @@ impl<'a> Emitter<'a> {
         };
         let label = self.label(now.lane, label);
         self.push_mark(now, label, op);
+        HitProbe { kind, label, op }
+    }
+
+    /// Adds a hit of a probe that was hit before on the same CPU; returns whether `place` is the place of such a probe.
+    #[inline]
+    pub(super) fn known_probe(
+        &mut self,
+        now: &mut Now,
+        time: i64,
+        line: u64,
+        place: ProbePlace<'a>,
+    ) -> bool {
+        let known = self.hit_probes.get(&place).copied();
+        if let Some(HitProbe { kind, label, op }) = known {
+            self.push(now, time, line, kind);
+            self.push_mark(now, label, op);
+        }
+        known.is_some()
     }
 
     /// Adds a step of a bio or request of the block layer, from the text `254,0 WS 131072 () 328771840 + 256 [dd]`; for

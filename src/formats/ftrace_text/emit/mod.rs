@@ -1,7 +1,8 @@
 //! The bulk pass: reads the lines of one block and adds events to the lane of each CPU.
 //!
 //! A block contains lines of all CPUs; it is read once and yields columns for each lane. Begins and ends are matched
-//! later, by thread or CPU and key, so a block needs only the last event from the text before it. The function graph
+//! later, by thread or CPU and key, so a block needs only the last event from the text before it. A lane begins with the
+//! first line of its CPU; what is found about the block is collected on the way ([`Summary`]). The function graph
 //! tracer's own text (without threads and often without times) is an exception: it is a single block.
 
 mod graph_lines;
@@ -9,20 +10,21 @@ mod marks;
 mod scheduling;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::{Deserialize, Serialize};
 
 use super::doubles::Doubles;
 use super::etrace_call::is_etrace_call;
 use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::{Facts, Layout};
 use super::forms::field_of;
-use super::probe_text::{is_event_probe, may_be_probe, probe};
+use super::last::Last;
+use super::probe_text::{is_event_probe, may_be_probe, probe, probe_place};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
+use super::summary::Summary;
 use super::tasks::tracer_text;
 use super::tracers::{tracer_event, tracer_event_named};
 use super::with_etrace::EtraceLines;
 use crate::base::lines::Line;
-use crate::base::{Job, Location, ReadError, Severity, StringId, Timestamp};
+use crate::base::{Job, Location, Maybe, ReadError, Severity, StringId, Timestamp};
 use crate::event::kernel::{EXIT_GROUP, PairEnd, PairName, ProbeGroup, UNKNOWN_SYSTEM};
 use crate::event::{
     Gap, KindId, Label, LaneClock, LaneColumns, Life, Mark, MarkOp, MeasuredClock, Role, Series,
@@ -34,7 +36,8 @@ use crate::formats::ftrace_line::line::{Body, Plain, classify, repeats};
 use crate::formats::ftrace_line::prefix::{Group, Prefix};
 use crate::formats::kind_table::Kinds;
 use crate::formats::open_calls::{DepthFollower, OpenCalls};
-use graph_lines::{GraphClock, first_tasks};
+use graph_lines::GraphClock;
+use marks::{HitProbe, ProbePlace};
 
 /// Category of unrecognised lines.
 pub(crate) const TEXT: &str = UNKNOWN_SYSTEM;
@@ -44,55 +47,14 @@ const EXIT_GROUP_CALL: &[u8] = b"exit_group";
 
 const CHECK_BYTES: u64 = 1 << 20;
 const NAMES: usize = 1024;
-
-/// The last event before a block.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Last {
-    /// Time of the line in ns, after spreading.
-    pub time: i64,
-    /// CPU of the line.
-    pub cpu: u32,
-    /// Thread of the line, if it is known.
-    pub thread: Option<ThreadKey>,
-    /// Time as printed in the line; `None` before the first event.
-    pub written: Option<i64>,
-    /// The number of consecutive lines before it with the same `written`.
-    pub steps: i64,
-}
-
-/// Maximum distance between lines of one microsecond after spreading, in ns.
-const MOST_STEPS: i64 = 999;
-
-impl Last {
-    /// Returns the time in the line in ns; before the first event, the time of that event.
-    pub(crate) fn printed(&self) -> i64 {
-        self.written.unwrap_or(self.time)
-    }
-
-    /// Returns the time of the next line.
-    ///
-    /// Lines are in the order of events on all CPUs. Lines with the same microsecond are placed 1 ns apart, so that no
-    /// switch comes before the wakeup that caused it. [`TraceInfo::resolution_ns`](crate::event::TraceInfo) states the
-    /// printed resolution.
-    #[inline]
-    pub(crate) fn spread(&mut self, line: &Prefix<'_>) -> i64 {
-        let written = line.time;
-        let is_coarse = line.precision.is_some_and(|digits| digits <= 6);
-        if self.written == Some(written) && is_coarse {
-            self.steps = (self.steps + 1).min(MOST_STEPS);
-        } else {
-            self.written = Some(written);
-            self.steps = 0;
-        }
-        self.time = written.saturating_add(self.steps);
-        self.time
-    }
-}
+const MOST_PROBES: usize = 4096;
 
 /// State of a lane while it is read.
 #[derive(Debug)]
 struct Lane {
-    cpu: Option<u32>,
+    cpu: u32,
+    /// Whether the block has events or losses of the CPU.
+    is_met: bool,
     columns: LaneColumns,
     labels: FxHashMap<Label, u32>,
     series: FxHashMap<Series, u32>,
@@ -117,6 +79,7 @@ impl Lane {
             self.columns.gaps.push(gap.losing(lost));
         }
         self.last_time = Some(time);
+        self.is_met = true;
     }
 }
 
@@ -130,11 +93,18 @@ struct NamedKind {
 /// Reads one block; see `Block`.
 pub(crate) struct Emitter<'a> {
     kinds: &'a Kinds,
+    /// The lanes of the CPUs that were met so far.
     lanes: Vec<Lane>,
-    /// CPUs of the lanes, sorted.
-    cpus: &'a [u32],
+    /// By CPU, the number of its lane.
+    lane_of_cpu: Vec<Maybe<u32>>,
+    /// The clock of all lanes.
+    clock: LaneClock,
+    /// What was found about the block.
+    found: Summary,
     by_name: FxHashMap<&'a [u8], NamedKind>,
     by_probe: FxHashMap<&'a [u8], KindId>,
+    /// The probes that were hit in this block; at most [`MOST_PROBES`].
+    hit_probes: FxHashMap<ProbePlace<'a>, HitProbe>,
     by_syscall: FxHashMap<(&'static str, &'a [u8]), KindId>,
     /// The last name of each pid from event fields, by the low bits of the pid.
     names: Vec<(u32, &'a [u8])>,
@@ -158,10 +128,30 @@ pub(crate) struct Emitter<'a> {
 
 /// The result of reading a block.
 pub(super) struct BlockRead {
-    /// The columns of each lane.
-    pub columns: Vec<LaneColumns>,
+    /// The columns of the CPUs that are in the block.
+    pub columns: Vec<CpuColumns>,
     /// The etrace lines of the block.
     pub etrace: Found,
+    /// The facts about the block, unless the text is a graph.
+    pub summary: Summary,
+}
+
+/// The columns of a CPU.
+pub(super) struct CpuColumns {
+    /// The CPU.
+    pub cpu: u32,
+    /// Its columns.
+    pub columns: LaneColumns,
+}
+
+/// Returns columns without rows.
+#[must_use]
+pub(super) fn no_columns(clock: LaneClock) -> LaneColumns {
+    LaneColumns {
+        measured_clock: MeasuredClock::Unproven,
+        clock,
+        ..LaneColumns::new(0)
+    }
 }
 
 /// The event that is being read.
@@ -188,30 +178,19 @@ impl<'a> Emitter<'a> {
     #[must_use]
     pub(super) fn new(
         kinds: &'a Kinds,
-        cpus: &'a [u32],
+        clock: LaneClock,
         last: Last,
         facts: &'a Facts,
     ) -> Emitter<'a> {
-        let lanes = cpus.iter().map(|&cpu| Lane {
-            cpu: Some(cpu),
-            columns: LaneColumns {
-                measured_clock: MeasuredClock::Unproven,
-                ..LaneColumns::new(0)
-            },
-            labels: FxHashMap::default(),
-            series: FxHashMap::default(),
-            last_time: None,
-            lost: None,
-            clock: GraphClock::of(facts),
-            depths: DepthFollower::default(),
-            task: None,
-        });
         Emitter {
             kinds,
-            lanes: lanes.collect(),
-            cpus,
+            lanes: Vec::new(),
+            lane_of_cpu: Vec::new(),
+            clock,
+            found: Summary::default(),
             by_name: FxHashMap::default(),
             by_probe: FxHashMap::default(),
+            hit_probes: FxHashMap::default(),
             by_syscall: FxHashMap::default(),
             names: vec![(0, &[]); NAMES],
             columns_names: vec![(0, &[]); NAMES],
@@ -223,13 +202,6 @@ impl<'a> Emitter<'a> {
             facts,
             doubles: None,
             etrace: None,
-        }
-    }
-
-    /// States that the lines come from several buffers of each CPU.
-    pub(crate) fn has_several_buffers(&mut self) {
-        for lane in &mut self.lanes {
-            lane.columns.clock = LaneClock::OfSeveralBuffers;
         }
     }
 
@@ -262,9 +234,6 @@ impl<'a> Emitter<'a> {
     ) -> Result<(), ReadError> {
         let mut checked = base;
         self.is_first = base == 0;
-        if self.facts.layout == Layout::Graph {
-            first_tasks(text, self.cpus, &mut self.lanes);
-        }
         for EventLine { line, kind } in event_lines(text, first_line, base, self.facts) {
             match kind {
                 LineKind::Continues => {}
@@ -272,6 +241,7 @@ impl<'a> Emitter<'a> {
                 LineKind::Event(mut prefix) => {
                     prefix.time = self.last.spread(&prefix);
                     self.event(&prefix, &line);
+                    self.found.add(&prefix, &self.last);
                 }
                 LineKind::Graph(_) => {}
                 LineKind::Other(plain) => {
@@ -281,6 +251,7 @@ impl<'a> Emitter<'a> {
                     self.plain(&line, plain);
                 }
             }
+            self.found.lines = line.number + 1 - first_line;
             if line.offset - checked >= CHECK_BYTES {
                 job.check()?;
                 checked = line.offset;
@@ -289,26 +260,60 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    /// Returns the columns of each lane, and the lines of etrace.
+    /// Returns the columns of each CPU, the lines of etrace, and the facts about the block.
     #[must_use]
     pub(crate) fn into_read(self) -> BlockRead {
         let columns = |mut lane: Lane| {
             // The next event of this CPU, if any, is in a later block; see `gaps`.
             if let Some(lost) = lane.lost {
-                let gap = Gap::between(lane.last_time.map(Timestamp), None).on(lane.cpu);
+                let gap = Gap::between(lane.last_time.map(Timestamp), None).on(Some(lane.cpu));
                 lane.columns.gaps.push(gap.losing(lost));
             }
-            lane.columns
+            CpuColumns {
+                cpu: lane.cpu,
+                columns: lane.columns,
+            }
         };
         let (etrace, end) = (self.etrace, self.last.time);
+        let mut summary = self.found;
+        let met = self.lanes.iter().filter(|lane| lane.is_met);
+        summary.cpus.extend(met.map(|lane| lane.cpu));
         BlockRead {
             columns: self.lanes.into_iter().map(columns).collect(),
             etrace: etrace.map_or_else(Found::default, |etrace| etrace.into_found(end)),
+            summary,
         }
     }
 
-    fn lane_of(&self, cpu: u32) -> usize {
-        self.cpus.binary_search(&cpu).unwrap_or(0)
+    #[inline]
+    fn lane_of(&mut self, cpu: u32) -> usize {
+        let known = self.lane_of_cpu.get(cpu as usize);
+        match known.and_then(|lane| lane.get()) {
+            Some(lane) => lane as usize,
+            None => self.new_lane(cpu),
+        }
+    }
+
+    #[cold]
+    fn new_lane(&mut self, cpu: u32) -> usize {
+        let number = self.lanes.len();
+        if self.lane_of_cpu.len() <= cpu as usize {
+            self.lane_of_cpu.resize(cpu as usize + 1, Maybe::NONE);
+        }
+        self.lane_of_cpu[cpu as usize] = Maybe::new(number as u32);
+        self.lanes.push(Lane {
+            cpu,
+            is_met: false,
+            columns: no_columns(self.clock),
+            labels: FxHashMap::default(),
+            series: FxHashMap::default(),
+            last_time: None,
+            lost: None,
+            clock: GraphClock::of(self.facts),
+            depths: DepthFollower::default(),
+            task: None,
+        });
+        number
     }
 
     fn event(&mut self, prefix: &Prefix<'a>, line: &Line<'a>) {
@@ -450,8 +455,20 @@ impl<'a> Emitter<'a> {
         // Users choose the names of probes, even names of existing events: the form of the text decides. A text that a
         // program writes can have any form.
         if may_be_probe(info) && name != b"tracing_mark_write" {
+            let place = probe_place(info).map(|place| (now.lane, name, place));
+            if let Some(place) = place
+                && self.known_probe(now, prefix.time, line.offset, place)
+            {
+                return;
+            }
             if let Some(found) = probe(info) {
-                return self.probe(now, prefix.time, line.offset, name, found);
+                let hit = self.probe(now, prefix.time, line.offset, name, found);
+                if let Some(place) = place
+                    && self.hit_probes.len() < MOST_PROBES
+                {
+                    self.hit_probes.insert(place, hit);
+                }
+                return;
             }
             if is_event_probe(info) {
                 let kind = self
@@ -556,6 +573,7 @@ impl<'a> Emitter<'a> {
             Plain::Lost(cpu, count) => {
                 let lane = self.lane_of(cpu);
                 if let Some(lane) = self.lanes.get_mut(lane) {
+                    lane.is_met = true;
                     // Two consecutive losses: add their counts.
                     lane.lost = Some(match lane.lost {
                         Some(before) => before.zip(count).map(|(a, b)| a.saturating_add(b)),
