@@ -1023,6 +1023,45 @@ fn a_thread_that_takes_its_leaders_number_ends_without_a_lost_switch() {
     }
 }
 
+/// The leader that dies has the caller's number when it leaves its CPU.
+#[test]
+fn a_leader_that_dies_under_the_callers_number_ran_until_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = [
+        HEAD.to_owned(),
+        switch(1, "5.000100", (0, "R"), 92),
+        " t-92    [001] .....  5.000110: sched_process_exit: comm=t pid=92 prio=120\n".to_owned(),
+        waking(1, "5.000120", (92, "d..2."), 94),
+        switch(0, "5.000130", (0, "R"), 94),
+        switch(1, "5.000140", (94, "X"), 0),
+        " t-92    [000] .....  5.000210: sched_process_exec: filename=/bin/t pid=92 old_pid=94\n"
+            .to_owned(),
+        switch(0, "5.000300", (92, "S"), 0),
+    ]
+    .concat();
+    let recorded = written(folder.path(), "exec.ftrace", &text);
+    for file in [&recorded, &as_fxt(folder.path(), &recorded)] {
+        let runs = rows(&["table", "runs", file]);
+        let mut told: Vec<_> = (runs.iter())
+            .map(|run| {
+                let (start, dur) = (number(run, "ts") / 1000, run["dur"].as_str());
+                (start, run["tid"].as_str(), dur)
+            })
+            .collect();
+        told.sort_unstable();
+        let expected = [
+            (5_000_100, "92", "40000"),
+            (5_000_130, "94", "80000"),
+            (5_000_210, "92", "90000"),
+        ];
+        assert_eq!(told, expected, "{file}");
+        let of_leader: Vec<_> = states_of(file, "92").into_iter().map(|it| it.2).collect();
+        assert_eq!(of_leader, ["running", "dead", "running", "sleeping"]);
+    }
+    let noted = rows(&["table", "diagnostics", &recorded]);
+    assert!(noted.iter().all(|row| row["code"] != "switch_mismatch"));
+}
+
 /// The event of an exit says whether the thread was the last one of its process: without `task_newtask` nothing else shows that
 /// thread 201 belongs to process 200.
 #[test]

@@ -245,8 +245,7 @@ pub(crate) fn runs_of_cpu(
         let since = since.or(seen.prev_since);
         if is_open {
             let ran = all.runs.threads.last().map(|&thread| ThreadId(thread));
-            let ran = ran.zip(row.prev);
-            if ran.is_some_and(|(ran, prev)| witness.took_over(ran, prev)) {
+            if ran.is_some_and(|ran| has_new_number(ran, row, witness)) {
                 all.end_number(since.unwrap_or(row.time));
             } else {
                 all.end(row, witness.sees().then_some(seen));
@@ -307,7 +306,7 @@ fn break_between(
     let (brought, taken_off) = before.next.zip(row.prev)?;
     let follows = match brought == taken_off {
         true => seen.left_by.is_none(),
-        false => witness.took_over(brought, taken_off),
+        false => has_new_number(brought, row, witness),
     };
     let has_runs = |row: &SwitchRow| row.content == SwitchContent::RunsAndStates;
     if follows || !has_runs(before) || !has_runs(row) || is_only_an_end(row) {
@@ -322,6 +321,14 @@ fn break_between(
         hole,
         brought: (brought, before.time),
         taken_off: (taken_off, row.time),
+    })
+}
+
+/// Returns whether a switch takes `ran` off under another number. An `execve` exchanges the numbers of the thread that
+/// calls it and of the main thread, which dies.
+fn has_new_number(ran: ThreadId, row: &SwitchRow, witness: &impl Witness) -> bool {
+    row.prev.is_some_and(|prev| {
+        witness.took_over(ran, prev) || (row.prev_state.is_over() && witness.took_over(prev, ran))
     })
 }
 

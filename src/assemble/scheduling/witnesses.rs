@@ -116,7 +116,8 @@ pub(crate) trait Witness {
         false
     }
 
-    /// Returns whether `ran` continued under the number of `thread`, without a switch between them.
+    /// Returns whether `ran` continued under the number of `thread`, without a switch between them: it called `execve`,
+    /// and `thread` was the main thread.
     fn took_over(&self, _ran: ThreadId, _thread: ThreadId) -> bool {
         false
     }
