@@ -13,6 +13,7 @@ mod borders;
 mod build_chains;
 mod build_logs;
 mod changed_files;
+mod chrome_damage;
 mod chrome_json;
 mod chrome_json_corpus;
 mod chrome_round_trip;

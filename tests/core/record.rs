@@ -114,7 +114,16 @@ fn threads_from_before_the_recording_are_in_their_process() {
     assert!(output.status.success(), "{}", words(&output));
     let (out, part) = (desk.out(), desk.out().with_file_name("part.dat"));
     let (out, part) = (out.to_str().unwrap(), part.to_str().unwrap());
-    stdout(&["export", "--to", "trace-dat", "-o", part, "--from", "20ms", out]);
+    stdout(&[
+        "export",
+        "--to",
+        "trace-dat",
+        "-o",
+        part,
+        "--from",
+        "20ms",
+        out,
+    ]);
     for file in [out, part] {
         let table = stdout(&["table", "--format", "json", "threads", file]);
         let table: serde_json::Value = serde_json::from_str(&table).unwrap();

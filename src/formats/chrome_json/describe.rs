@@ -13,9 +13,11 @@ use super::event::RawEvent;
 use super::ids::{Identity, async_number, id_number};
 use super::numbers::{float, whole};
 use super::scan::{Elements, Members, Quoted, Raw, Scan};
-use super::text::shown;
+use super::text::{plain, shown};
 use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, SUM_FIELDS, ValueRef};
 
+/// Maximum nesting of values with fields of their own; a value that is nested deeper is a text.
+const MOST_DEPTH: u32 = 120;
 /// Maximum number of fields of an event; the remaining values are one text.
 const MOST_FIELDS: usize = 2048;
 /// Maximum number of frames of a stack.
@@ -40,12 +42,17 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
         return;
     };
     record_words(&event, fields);
-    let mut walk = Flattened { fields };
+    let mut walk = Flattened::new(fields);
     if event.is_sum() {
         walk.add(Cow::Borrowed(SUM_FIELDS[0]), event.duration);
     }
-    for (key, value) in Members::of(event.args.nested()) {
+    let mut members = Members::of(event.args.nested());
+    for (key, value) in members.by_ref() {
         walk.add(shown(key), value);
+    }
+    if !members.rest().is_empty() {
+        let rest = text_field(Cow::Borrowed("(not JSON)"), members.rest());
+        walk.fields.push(rest);
     }
     if !matches!(event.args, Raw::None | Raw::Nested([b'{', ..])) {
         walk.add(Cow::Borrowed("args"), event.args);
@@ -54,6 +61,10 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
         if !is_shown_elsewhere(key.bytes) {
             walk.add(shown(key), value);
         }
+    }
+    let left_out = walk.left_out;
+    if left_out > 0 {
+        fields.push(note_field("(left out)", format!("{left_out} more values")));
     }
 }
 
@@ -118,7 +129,7 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
         }
         b's' | b't' | b'f' => (FieldRole::FlowId(own), "flow id"),
         b'C' if number.is_some() => (FieldRole::CounterId, "counter id"),
-        _ => return Flattened { fields }.add(name, id),
+        _ => return Flattened::new(fields).add(name, id),
     };
     let text = match id {
         Raw::Text(text) => shown(text),
@@ -140,20 +151,34 @@ fn record_words<'a>(event: &RawEvent<'a>, fields: &mut Vec<FieldRef<'a>>) {
 /// Appends values with their paths as names.
 struct Flattened<'v, 'a> {
     fields: &'v mut Vec<FieldRef<'a>>,
+    /// The number of values around the next one.
+    depth: u32,
+    /// The number of values that were left out.
+    left_out: u64,
 }
 
-impl<'a> Flattened<'_, 'a> {
-    /// Adds a value, or all values inside it. The scanner limits the nesting.
+impl<'v, 'a> Flattened<'v, 'a> {
+    fn new(fields: &'v mut Vec<FieldRef<'a>>) -> Flattened<'v, 'a> {
+        Flattened {
+            fields,
+            depth: 0,
+            left_out: 0,
+        }
+    }
+
+    /// Adds a value, or all values inside it.
     fn add(&mut self, name: Cow<'a, str>, value: Raw<'a>) {
         if self.fields.len() >= MOST_FIELDS {
+            self.left_out += 1;
             return;
         }
         let Raw::Nested(bytes) = value else {
             return self.fields.push(scalar(name, value));
         };
-        if self.fields.len() + 1 == MOST_FIELDS {
+        if self.fields.len() + 1 == MOST_FIELDS || self.depth == MOST_DEPTH {
             return self.fields.push(text_field(name, bytes));
         }
+        self.depth += 1;
         let before = self.fields.len();
         let is_plain = |element: Raw<'_>| !matches!(element, Raw::Nested(_));
         if bytes.first() == Some(&b'{') {
@@ -172,6 +197,7 @@ impl<'a> Flattened<'_, 'a> {
         if self.fields.len() == before {
             self.fields.push(text_field(name, bytes));
         }
+        self.depth -= 1;
     }
 }
 
@@ -184,6 +210,17 @@ fn text_field<'a>(name: Cow<'a, str>, bytes: &'a [u8]) -> FieldRef<'a> {
         name,
         type_name: Cow::Borrowed("json"),
         value: ValueRef::Text(shown(bytes)),
+        shown: String::new(),
+        role: FieldRole::Argument,
+        exact: None,
+    }
+}
+
+fn note_field<'a>(name: &'a str, text: String) -> FieldRef<'a> {
+    FieldRef {
+        name: Cow::Borrowed(name),
+        type_name: Cow::Borrowed("note"),
+        value: ValueRef::Text(Cow::Owned(text)),
         shown: String::new(),
         role: FieldRole::Argument,
         exact: None,
@@ -240,7 +277,11 @@ pub(super) fn stack_of(object: &[u8], frames: &dyn FrameObjects) -> Vec<String> 
 }
 
 fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>) {
-    let mut next = leaf.bytes().to_vec();
+    let id_of = |raw: Raw<'_>| match raw {
+        Raw::Text(text) => plain(text).into_owned(),
+        other => other.bytes().to_vec(),
+    };
+    let mut next = id_of(leaf);
     let mut met = FxHashSet::default();
     while met.len() < MOST_FRAMES {
         let Some(object) = frames.object(&next) else {
@@ -252,7 +293,7 @@ fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>
         for (key, value) in Members::of(object) {
             match key.bytes {
                 b"name" => stack.push(text_of_raw(value)),
-                b"parent" => next.extend_from_slice(value.bytes()),
+                b"parent" => next = id_of(value),
                 _ => {}
             }
         }

@@ -89,11 +89,18 @@ pub(super) fn emit(
     };
     let bytes = all.get(..end).unwrap_or(all);
     let mut emitter = Emitter::new(source, bytes, start);
-    let mut walk = Walk::new(bytes, source.form, start, until);
+    let walk = Walk::new(bytes, source.form, start, until);
+    let mut walk = match end == all.len() {
+        true => walk.is_of_whole_file(),
+        false => walk,
+    };
     let mut done = start.at;
     let mut is_cut = false;
     while let Some(found) = walk.next() {
         let at = emitter.found(found, &walk.event);
+        if let Some(fault) = walk.fault() {
+            emitter.faulty(fault);
+        }
         if let Found::Broken { resumed, .. } = found
             && resumed >= end
             && end < all.len()
@@ -240,6 +247,14 @@ impl<'f> Emitter<'f> {
         }
     }
 
+    /// Notes an error inside a value that was read nevertheless.
+    #[cold]
+    fn faulty(&mut self, at: usize) {
+        self.note("not_json", at, || {
+            "the text is not JSON here: the item was read, but of the value at this place only what precedes it".to_owned()
+        });
+    }
+
     #[cold]
     fn broken(&mut self, at: usize, resumed: usize) {
         let is_end = resumed >= self.bytes.len();
@@ -248,9 +263,7 @@ impl<'f> Emitter<'f> {
                 "the text ends inside a value, or is not JSON from here on".to_owned()
             }),
             false => self.note("not_json", at, || {
-                format!(
-                    "the text is not JSON here: reading continued with the event at byte {resumed:#x}"
-                )
+                format!("the text is not JSON here: reading continued at byte {resumed:#x}")
             }),
         }
     }

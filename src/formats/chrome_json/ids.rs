@@ -65,7 +65,10 @@ pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) ->
         other => hash(other.bytes()),
     };
     let is_local = reach == IdReach::Local;
-    let space = u64::from(event.is_object()) ^ u64::from(is_local) << 1;
+    // An `id` means all processes, but of an object only its own: there, a global one differs from it.
+    let is_global_object = event.is_object() && reach == IdReach::Global;
+    let space =
+        u64::from(event.is_object()) ^ u64::from(is_local) << 1 ^ u64::from(is_global_object) << 2;
     let space = category ^ scope_number(event) ^ space;
     mixed(space ^ mixed(number))
 }

@@ -18,6 +18,7 @@
 mod arrows;
 mod asyncs;
 mod counters;
+mod damage;
 mod describe;
 mod emit;
 mod event;

@@ -143,6 +143,10 @@ fn scaled(text: &[u8], decimals: i32) -> Option<i128> {
     }
     if let Some((b'e' | b'E', exponent)) = rest.split_first() {
         let exponent = std::str::from_utf8(exponent).ok()?;
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
         // An exponent too large for 32 bits makes the number too large, or 0.
         let exponent = exponent.parse::<i32>().unwrap_or_else(|_| {
             let is_small = exponent.starts_with('-');

@@ -97,6 +97,11 @@ pub(super) struct PartPeople {
 }
 
 impl PartPeople {
+    /// Returns whether some events name a thread, but no process.
+    pub(super) fn has_threads_alone(&self) -> bool {
+        self.pairs.iter().any(|pair| pair.process == Ident::None)
+    }
+
     /// Returns the part's key of a thread.
     #[inline]
     pub(super) fn thread(&mut self, pair: Pair) -> ThreadKey {
@@ -274,6 +279,18 @@ impl People {
                 self.owners.insert(process, owner);
             }
             _ => {}
+        }
+    }
+
+    /// Adds the threads with a process of a part, so that samples that name only a thread find it wherever they are in the
+    /// file. Must be called for the whole file before parts are added, if it has such samples.
+    pub(super) fn meet(&mut self, part: &PartPeople, strings: &Strings) {
+        for pair in &part.pairs {
+            let pair = self.moved(*pair, strings);
+            let is_real = !self.stand_ins.contains_key(&pair) && self.idle != Some(pair);
+            if is_real && pair.process != Ident::None {
+                self.thread(pair);
+            }
         }
     }
 

@@ -242,6 +242,16 @@ impl IndependentParts for JsonReader {
                 found.people.stand_for(metadata, &part.read.columns.strings);
             }
         }
+        if joined
+            .iter()
+            .any(|part| part.read.people.has_threads_alone())
+        {
+            for part in &joined {
+                found
+                    .people
+                    .meet(&part.read.people, &part.read.columns.strings);
+            }
+        }
         let mut all_metadata = Vec::with_capacity(joined.len());
         for stream::PartRead { part, mut read } in joined {
             job.check()?;

@@ -1,10 +1,12 @@
 //! A position in JSON text: skips values and returns strings and scalars as bytes of the file.
 //!
-//! Reads each byte once and allocates nothing. A string may contain any bytes, also raw control characters and bytes
+//! Reads each byte once and allocates nothing, except behind errors. A string may contain any bytes, also raw control characters and bytes
 //! that are not UTF-8: many writers do not escape them.
 
 /// Maximum nesting of values that is read.
-pub(super) const MOST_DEPTH: u32 = 120;
+const MOST_DEPTH: u32 = 1 << 16;
+/// Maximum number of bytes behind an error in which the brackets of a value may match.
+const NEAR_FAULT: usize = 1 << 12;
 
 /// A position in JSON text.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +14,8 @@ pub(super) struct Scan<'a> {
     bytes: &'a [u8],
     /// The offset of the next byte. After a failure: the offset of the error, or the end of the text.
     pub(super) at: usize,
+    /// The offset of an error inside a value that was read nevertheless.
+    pub(super) fault: Option<usize>,
 }
 
 /// A value as it is in the file.
@@ -41,8 +45,6 @@ pub(super) struct Quoted<'a> {
 const SPACE: u8 = 1;
 /// Class of bytes of a number or word.
 const WORD: u8 = 2;
-/// Class of quotes and brackets.
-const MARK: u8 = 4;
 
 /// The classes of each byte.
 const CLASSES: [u8; 256] = {
@@ -53,7 +55,6 @@ const CLASSES: [u8; 256] = {
             b' ' | b'\n' | b'\r' | b'\t' => SPACE,
             b'.' | b'-' | b'+' => WORD,
             byte if byte.is_ascii_alphanumeric() => WORD,
-            b'"' | b'{' | b'[' | b'}' | b']' => MARK,
             _ => 0,
         };
         if byte == u8::MAX {
@@ -86,7 +87,11 @@ fn marks(word: u64) -> u64 {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(bytes: &'a [u8], at: usize) -> Scan<'a> {
-        Scan { bytes, at }
+        Scan {
+            bytes,
+            at,
+            fault: None,
+        }
     }
 
     /// Returns the next byte without skipping it.
@@ -189,47 +194,164 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Reads an object or array that starts at the next byte; checks only its brackets and strings.
+    /// Reads an object or array that starts at the next byte. If it is not JSON, but its brackets match until shortly
+    /// behind the error, it is read nevertheless, and [`Scan::fault`] is the error.
     #[inline]
     fn nested(&mut self) -> Option<&'a [u8]> {
         let start = self.at;
-        // One bit for each open bracket, the innermost in the lowest bit: 1 if it is a brace.
-        let mut open = 0_u128;
-        let mut depth = 0_u32;
+        let mut inside = Inside::default();
+        if self.item(&mut inside).is_none() {
+            let fault = self.at;
+            self.close(&mut inside, fault.saturating_add(NEAR_FAULT))?;
+            self.fault = self.fault.or(Some(fault));
+        }
+        self.bytes.get(start..self.at)
+    }
+
+    /// Passes over the object or array that starts at the next byte. `None` if it is not JSON: then the scan is at the
+    /// error, and `inside` tells what it is in. Commas too many are no error.
+    pub(super) fn item(&mut self, inside: &mut Inside) -> Option<()> {
+        let mut wanted = Wanted::Value;
         loop {
-            let rest = self.bytes.get(self.at..).unwrap_or(&[]);
-            let Some(passed) = rest.iter().position(|&byte| is(byte, MARK)) else {
-                self.at = self.bytes.len();
-                return None;
-            };
-            self.at += passed;
-            match self.peek()? {
-                b'"' => {
+            let byte = self.next()?;
+            wanted = match (byte, wanted) {
+                (b'"', Wanted::Value | Wanted::ValueOrEnd) => {
+                    inside.string = Some(self.at);
                     self.string()?;
+                    Wanted::CommaOrEnd
+                }
+                (b'"', Wanted::KeyOrEnd) => {
+                    inside.string = Some(self.at);
+                    self.string()?;
+                    self.expect(b':')?;
+                    Wanted::Value
+                }
+                (b'}' | b']', Wanted::KeyOrEnd | Wanted::ValueOrEnd | Wanted::CommaOrEnd) => {
+                    inside.string = None;
+                    inside.open.close(byte)?;
+                    self.at += 1;
+                    if inside.open.is_empty() {
+                        return Some(());
+                    }
+                    Wanted::CommaOrEnd
+                }
+                (b',', Wanted::KeyOrEnd | Wanted::ValueOrEnd | Wanted::CommaOrEnd) => {
+                    inside.string = None;
+                    self.at += 1;
+                    match inside.open.is_object() {
+                        true => Wanted::KeyOrEnd,
+                        false => Wanted::ValueOrEnd,
+                    }
+                }
+                (b'{' | b'[', Wanted::Value | Wanted::ValueOrEnd) => {
+                    inside.string = None;
+                    inside.open.open(byte)?;
+                    self.at += 1;
+                    match byte {
+                        b'{' => Wanted::KeyOrEnd,
+                        _ => Wanted::ValueOrEnd,
+                    }
+                }
+                (_, Wanted::Value | Wanted::ValueOrEnd) => {
+                    inside.string = None;
+                    self.word()?;
+                    Wanted::CommaOrEnd
+                }
+                (_, Wanted::KeyOrEnd | Wanted::CommaOrEnd) => return None,
+            };
+        }
+    }
+
+    /// Passes over brackets and strings until all brackets of `inside` are closed. `None` if they do not match up to the
+    /// offset `until`; then the scan is where it was.
+    #[cold]
+    pub(super) fn close(&mut self, inside: &mut Inside, until: usize) -> Option<()> {
+        let mut ahead = *self;
+        while ahead.at < until {
+            match ahead.peek()? {
+                b'"' => {
+                    ahead.string()?;
                     continue;
                 }
-                bracket @ (b'{' | b'[') => {
-                    if depth == MOST_DEPTH {
-                        return None;
-                    }
-                    depth += 1;
-                    open = open << 1 | u128::from(bracket == b'{');
-                }
+                bracket @ (b'{' | b'[') => inside.open.open(bracket)?,
                 bracket @ (b'}' | b']') => {
-                    if (open & 1 == 1) != (bracket == b'}') {
-                        return None;
-                    }
-                    depth -= 1;
-                    open >>= 1;
-                    if depth == 0 {
-                        self.at += 1;
-                        return self.bytes.get(start..self.at);
+                    inside.open.close(bracket)?;
+                    if inside.open.is_empty() {
+                        self.at = ahead.at + 1;
+                        return Some(());
                     }
                 }
                 _ => {}
             }
-            self.at += 1;
+            ahead.at += 1;
         }
+        None
+    }
+}
+
+/// What is wanted next in an object or array.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Value,
+    ValueOrEnd,
+    KeyOrEnd,
+    CommaOrEnd,
+}
+
+/// What a position is inside of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Inside {
+    /// The brackets that are open.
+    pub(super) open: Brackets,
+    /// The offset of the last string, if nothing follows it, or its end is missing.
+    pub(super) string: Option<usize>,
+}
+
+/// Open brackets, each of which is one bit: 1 if it is a brace.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Brackets {
+    /// The innermost brackets, the last one in the lowest bit.
+    inner: u128,
+    /// All others, in groups of 128.
+    outer: Vec<u128>,
+    depth: u32,
+}
+
+impl Brackets {
+    fn is_empty(&self) -> bool {
+        self.depth == 0
+    }
+
+    fn is_object(&self) -> bool {
+        self.inner & 1 == 1
+    }
+
+    /// Adds a bracket; `None` if there are too many.
+    #[inline]
+    fn open(&mut self, bracket: u8) -> Option<()> {
+        if self.depth == MOST_DEPTH {
+            return None;
+        }
+        if self.depth > 0 && self.depth.is_multiple_of(u128::BITS) {
+            self.outer.push(std::mem::take(&mut self.inner));
+        }
+        self.depth += 1;
+        self.inner = self.inner << 1 | u128::from(bracket == b'{');
+        Some(())
+    }
+
+    /// Removes the innermost bracket; `None` if it is of another kind, or if there is none.
+    #[inline]
+    fn close(&mut self, bracket: u8) -> Option<()> {
+        if self.depth == 0 || self.is_object() != (bracket == b'}') {
+            return None;
+        }
+        self.depth -= 1;
+        self.inner >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(u128::BITS) {
+            self.inner = self.outer.pop().unwrap_or_default();
+        }
+        Some(())
     }
 }
 
@@ -244,6 +366,8 @@ fn inside(value: &[u8], bracket: u8) -> Scan<'_> {
 /// Stops at the end of the object, or where the text is not JSON.
 pub(super) struct Members<'a> {
     scan: Scan<'a>,
+    /// The rest of the object, if it is not JSON.
+    rest: &'a [u8],
 }
 
 impl<'a> Members<'a> {
@@ -251,7 +375,15 @@ impl<'a> Members<'a> {
     pub(super) fn of(object: &'a [u8]) -> Members<'a> {
         Members {
             scan: inside(object, b'{'),
+            rest: &[],
         }
+    }
+
+    /// Returns the text of the object from where it is not JSON, without the last brace; empty if all members were read,
+    /// or not all were asked for.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        let rest = self.rest.trim_ascii_end();
+        rest.strip_suffix(b"}").unwrap_or(rest).trim_ascii_end()
     }
 }
 
@@ -259,7 +391,21 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Quoted<'a>, Raw<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.scan.next_after_commas()?;
+        if self.scan.next_after_commas()? == b'}' {
+            return None;
+        }
+        let start = self.scan.at;
+        let member = self.member();
+        if member.is_none() {
+            self.rest = self.scan.bytes.get(start..).unwrap_or(&[]);
+            self.scan.at = self.scan.bytes.len();
+        }
+        member
+    }
+}
+
+impl<'a> Members<'a> {
+    fn member(&mut self) -> Option<(Quoted<'a>, Raw<'a>)> {
         let key = self.scan.string()?;
         self.scan.expect(b':')?;
         Some((key, self.scan.value()?))
@@ -346,12 +492,49 @@ mod tests {
             ("[1,2", 4),
             ("[}", 1),
             ("{\"a\":]", 5),
+            ("[1 2]", 3),
+            ("{\"a\" 1}", 5),
             (":", 0),
-            (deep.as_str(), MOST_DEPTH as usize),
+            (deep.as_str(), deep.len()),
         ] {
             let mut scan = Scan::new(text.as_bytes(), 0);
-            assert_eq!(scan.value(), None, "{text}");
-            assert_eq!(scan.at, at, "{text}");
+            let found = scan.value();
+            match scan.fault {
+                // The brackets match.
+                Some(fault) => {
+                    assert_eq!(fault, at, "{text}");
+                    assert_eq!(found, Some(Raw::Nested(text.as_bytes())));
+                }
+                None => {
+                    assert_eq!(found, None, "{text}");
+                    assert_eq!(scan.at, at, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_are_nested_to_any_depth() {
+        for depth in [1, 127, 128, 129, 300, 5_000] {
+            let open: String = "[{\"a\":".repeat(depth);
+            let text = format!("{open}1{}", "}]".repeat(depth));
+            let mut scan = Scan::new(text.as_bytes(), 0);
+            assert_eq!(scan.value(), Some(Raw::Nested(text.as_bytes())));
+            let text = format!("{open}1{}", "]}".repeat(depth));
+            assert_eq!(Scan::new(text.as_bytes(), 0).value(), None);
+        }
+    }
+
+    #[test]
+    fn what_follows_an_error_in_an_object_is_its_rest() {
+        for (text, rest) in [
+            (&br#"{"a":1,"b":,"c":2}"#[..], &br#""b":,"c":2"#[..]),
+            (br#"{"a":1}"#, b""),
+            (br#"{x:1,"y":2} "#, br#"x:1,"y":2"#),
+        ] {
+            let mut members = Members::of(text);
+            while members.next().is_some() {}
+            assert_eq!(members.rest(), rest);
         }
     }
 

@@ -6,16 +6,17 @@
 //! event event event                   one after the other, or one per line
 //! ```
 //!
-//! After text that is not JSON, the walk continues at the next position that looks like the start of an event: a brace
-//! and a quoted word, after a comma, a bracket, a brace or the start of a line. A file is also cut at such positions:
+//! After text that is not JSON, the walk continues behind the item that it is in, if the item's brackets match, otherwise
+//! at the next position that looks like the start of an event: see `damage`. A file is also cut at such positions:
 //! inside a string, the quotes after the brace would be escaped by backslashes. A cut is checked after both sides were
 //! read.
 
+use super::damage::{Damage, Next, is_start, next_start};
 use super::event::RawEvent;
 use super::scan::{Quoted, Scan};
 
-/// The next event is searched from this number of bytes before an error: it may have started before an unclosed string
-/// was detected.
+/// Behind an error outside of events, the next event is searched from this number of bytes before it: it may have started
+/// before an unclosed string was detected.
 const LOOK_BACK: usize = 256;
 
 /// The form of a file.
@@ -55,7 +56,7 @@ pub(super) enum Found<'a> {
     Member { at: usize, key: Quoted<'a> },
     /// An element that is not an object.
     Stray { at: usize },
-    /// The text at `at` is not JSON; the walk continues at `resumed`, which may be the end of the file.
+    /// The text at `at` is not JSON, or not in its place; the walk continues at `resumed`, which may be the end of the file.
     Broken { at: usize, resumed: usize },
 }
 
@@ -68,6 +69,13 @@ pub(super) struct Walk<'a> {
     within: Within,
     /// The end of the walk: items that start at this offset or later are not returned.
     until: usize,
+    /// Whether the text ends where the file does.
+    is_whole: bool,
+    /// Whether the object of the file has ended.
+    is_over: bool,
+    /// The place of the last event.
+    last: usize,
+    damage: Damage,
     /// The members of the last event or sample.
     pub(super) event: RawEvent<'a>,
 }
@@ -90,8 +98,18 @@ impl<'a> Walk<'a> {
             form,
             within: from.within,
             until,
+            is_whole: false,
+            is_over: false,
+            last: 0,
+            damage: Damage::default(),
             event: RawEvent::default(),
         }
+    }
+
+    /// States that the text ends where the file does.
+    pub(super) fn is_of_whole_file(mut self) -> Walk<'a> {
+        self.is_whole = true;
+        self
     }
 
     /// Skips white space and commas, and returns the current position.
@@ -107,13 +125,19 @@ impl<'a> Walk<'a> {
     #[inline]
     pub(super) fn next(&mut self) -> Option<Found<'a>> {
         loop {
-            let byte = self.scan.next_after_commas()?;
+            let Some(byte) = self.scan.next_after_commas() else {
+                return self.swallowed();
+            };
             let at = self.scan.at;
             if at >= self.until {
                 return None;
             }
             let found = match (self.within, byte) {
                 (Within::Events, b'{') => {
+                    self.last = at;
+                    if let Some(event) = self.damage.suspected(self.bytes, at) {
+                        return Some(self.go_on(event, event));
+                    }
                     let read = self.event.read_again(&mut self.scan);
                     read.map(|()| Found::Event { at })
                 }
@@ -136,6 +160,7 @@ impl<'a> Walk<'a> {
                 }
                 (Within::Members, b'}') => {
                     self.scan.at += 1;
+                    self.is_over = true;
                     self.within = Within::File;
                     continue;
                 }
@@ -144,7 +169,9 @@ impl<'a> Walk<'a> {
                     Some(Some(found)) => Some(found),
                     None => None,
                 },
-                (Within::File, b'{') if self.form == Form::Object => {
+                (Within::File, b'{')
+                    if self.form == Form::Object && !self.is_event_behind_all() =>
+                {
                     self.scan.at += 1;
                     self.within = Within::Members;
                     continue;
@@ -197,42 +224,66 @@ impl<'a> Walk<'a> {
         Some(Some(Found::Member { at, key }))
     }
 
-    /// Continues at the next event after the text at `start`, which is not JSON.
+    /// Returns whether the next object is an event after the end of the file's object.
+    fn is_event_behind_all(&self) -> bool {
+        let event = || RawEvent::read(&mut self.scan.clone());
+        self.is_over && event().is_some_and(|event| event.phase != 0)
+    }
+
+    /// Returns the place of an error inside the last item, if it was read nevertheless.
+    #[inline]
+    pub(super) fn fault(&mut self) -> Option<usize> {
+        self.scan.fault.take()
+    }
+
+    /// Continues after the text at `start`, which is not JSON.
     #[cold]
     fn resume(&mut self, start: usize) -> Found<'a> {
+        self.scan.fault = None;
         let failed = self.scan.at.max(start);
-        let from = failed.saturating_sub(LOOK_BACK).max(start + 1);
-        let resumed = next_start(self.bytes, from, self.bytes.len()).unwrap_or(self.bytes.len());
-        self.scan.at = resumed;
-        self.within = Within::Events;
-        Found::Broken {
-            at: failed,
-            resumed,
+        let is_listed = matches!(self.within, Within::Events | Within::Samples);
+        let next = match self.bytes.get(start) {
+            Some(b'{' | b'[') if is_listed => {
+                self.damage.after_item(self.bytes, start, self.is_whole)
+            }
+            // The list of events had ended too early.
+            Some(b'{') if is_start(self.bytes, start) => Next::Event(start),
+            _ => {
+                let from = failed.saturating_sub(LOOK_BACK).max(start + 1);
+                Next::Event(self.damage.next_event(self.bytes, from))
+            }
+        };
+        match next {
+            Next::Behind(end) => {
+                self.scan.at = end;
+                Found::Broken {
+                    at: failed,
+                    resumed: end,
+                }
+            }
+            // An end that is missing was missing before this event.
+            Next::Event(next) if failed == self.bytes.len() => self.go_on(next, next),
+            Next::Event(next) => self.go_on(failed, next),
         }
     }
-}
 
-/// Returns the offset of the first text in `from..until` that looks like the start of an event.
-pub(super) fn next_start(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
-    let range = bytes.get(from..until.min(bytes.len()))?;
-    let mut braces = memchr::memchr_iter(b'{', range).map(|at| from + at);
-    braces.find(|&at| is_start(bytes, at))
-}
-
-/// Returns whether the brace at `at` looks like the start of an event.
-fn is_start(bytes: &[u8], at: usize) -> bool {
-    /// Maximum number of bytes of white space skipped before the brace, and maximum length of the first key.
-    const NEAR: usize = 64;
-    let before = bytes.get(at.saturating_sub(NEAR)..at).unwrap_or(&[]);
-    let solid = before.trim_ascii_end();
-    let space = before.get(solid.len()..).unwrap_or(&[]);
-    let is_behind = matches!(solid.last(), Some(b',' | b'[' | b'}') | None);
-    if !is_behind && !space.contains(&b'\n') {
-        return false;
+    /// Continues at an event after an error at `at`.
+    fn go_on(&mut self, at: usize, event: usize) -> Found<'a> {
+        self.scan.at = event;
+        self.within = Within::Events;
+        Found::Broken { at, resumed: event }
     }
-    let near = bytes.get(..bytes.len().min(at.saturating_add(4 * NEAR)));
-    let mut ahead = Scan::new(near.unwrap_or(bytes), at + 1);
-    ahead.next() == Some(b'"') && ahead.string().is_some() && ahead.expect(b':').is_some()
+
+    /// Returns to the first event inside the last one, if the file ends in its list of events: the last event has all that
+    /// follow it in an array whose end is missing.
+    #[cold]
+    fn swallowed(&mut self) -> Option<Found<'a>> {
+        if !self.is_whole || (self.form, self.within) != (Form::Object, Within::Events) {
+            return None;
+        }
+        let event = self.damage.event_inside(self.bytes, self.last)?;
+        Some(self.go_on(event, event))
+    }
 }
 
 /// Returns the next offset in `from..until` at which an event almost certainly starts: the object there has a phase.
