@@ -39,6 +39,7 @@ PAIRS = {
     "ipi_entry": ("ipi_exit", lambda cpu, pid, it: (cpu,), lambda it: it.reason),
     "sys_enter": ("sys_exit", lambda cpu, pid, it: (pid,), lambda it: None),
     "workqueue_execute_start": ("workqueue_execute_end", lambda cpu, pid, it: (pid,), lambda it: it.function),
+    "block_io_start": ("block_io_done", lambda cpu, pid, it: (it.dev,), lambda it: None),
 }
 ENDS = {row[0]: begin for begin, row in PAIRS.items()}
 COUNTED = ("cpu_idle", "cpu_frequency", "cpu_frequency_limits", "clock_enable", "clock_disable", "clock_set_rate")

@@ -4,6 +4,7 @@ use super::event_types::{Derives, SWITCH};
 use super::people::People;
 use super::plan::Plans;
 use super::sources::{KernelSources, Machine};
+use super::subjects::Subjects;
 use super::values::StateBits;
 use crate::base::{TimeSpan, Timestamp};
 use crate::event::SliceKind;
@@ -21,6 +22,8 @@ pub(super) struct Context<'a> {
     pub plans: &'a Plans<'a>,
     /// How thread states are numbered, by machine.
     pub states: Vec<StateBits>,
+    /// The threads whose states are chosen.
+    pub subjects: Subjects,
     /// Added to all times so that none is below zero, in ns.
     pub shift: i64,
 }
@@ -82,7 +85,7 @@ impl<'a> Context<'a> {
     /// Returns how a machine's kernel numbers thread states.
     pub(super) fn states(&self, machine: Machine) -> StateBits {
         let states = self.states.get(machine.0 as usize).copied();
-        states.unwrap_or(StateBits::Old)
+        states.unwrap_or(StateBits::Assumed)
     }
 
     /// Returns whether an ftrace event is written because it is in the range and chosen itself.

@@ -29,11 +29,21 @@ impl EventType {
         self.event.starts_with("raw_syscalls:")
     }
 
+    /// Returns whether trace_processor gives the thread in the event's field [`SUBJECT`] a state that starts with the
+    /// event, even if the thread has no other events.
+    pub(crate) fn starts_state(&self) -> bool {
+        matches!(self.event, "sched:sched_waking" | BIRTH)
+    }
+
     /// Returns the name of the event at the other end of the slices that trace_processor derives; `None` if it derives
     /// no slices from two events.
     pub(crate) fn other_end(&self) -> Option<String> {
-        const ENDS: [(&str, &str); 3] =
-            [("_entry", "_exit"), ("_enter", "_exit"), ("_start", "_end")];
+        const ENDS: [(&str, &str); 4] = [
+            ("_entry", "_exit"),
+            ("_enter", "_exit"),
+            ("_start", "_end"),
+            ("_start", "_done"),
+        ];
         if self.derives != Derives::Slices {
             return None;
         }
@@ -116,6 +126,16 @@ pub(super) fn event_type(system: &str, event: &str) -> Option<&'static EventType
         own.is_some_and(|(own, name)| name == event && (own == system || system.is_empty()))
     })
 }
+
+/// The event that shows trace_processor that a thread or process starts; the field [`SUBJECT`] is its number.
+pub(super) const BIRTH: &str = "task:task_newtask";
+
+/// The field of an event with the number of the thread that the event is about, if that is not the thread of the event.
+pub(super) const SUBJECT: &str = "pid";
+
+/// The events of an accounted block request: see `accounted`.
+pub(super) const IO_START: &str = "block:block_io_start";
+pub(super) const IO_DONE: &str = "block:block_io_done";
 
 /// The message of a context switch.
 pub(super) const SWITCH: &EventType = &EVENT_TYPES[0];
@@ -281,7 +301,7 @@ const EVENT_TYPES: &[EventType] = &[
     },
     // trace/ftrace/task.proto
     EventType {
-        event: "task:task_newtask",
+        event: BIRTH,
         number: 235,
         derives: Derives::Nothing,
         needs: &["pid", "clone_flags"],
@@ -430,6 +450,38 @@ const EVENT_TYPES: &[EventType] = &[
         fields: &[field(1, "id", Kind::Int), field(2, "ret", Kind::Int)],
     },
     // trace/ftrace/block.proto
+    EventType {
+        event: IO_START,
+        number: 546,
+        derives: Derives::Slices,
+        needs: &["dev", "sector"],
+        fields: &[
+            field(1, "dev", Kind::UInt),
+            field(2, "sector", Kind::UInt),
+            field(3, "nr_sector", Kind::UInt32),
+            field(4, "bytes", Kind::UInt32),
+            field(5, "ioprio", Kind::UInt32),
+            field(6, "rwbs", Kind::Text),
+            field(7, "comm", Kind::Text),
+            field(8, "cmd", Kind::Text),
+        ],
+    },
+    EventType {
+        event: IO_DONE,
+        number: 547,
+        derives: Derives::Slices,
+        needs: &["dev", "sector"],
+        fields: &[
+            field(1, "dev", Kind::UInt),
+            field(2, "sector", Kind::UInt),
+            field(3, "nr_sector", Kind::UInt32),
+            field(4, "bytes", Kind::UInt32),
+            field(5, "ioprio", Kind::UInt32),
+            field(6, "rwbs", Kind::Text),
+            field(7, "comm", Kind::Text),
+            field(8, "cmd", Kind::Text),
+        ],
+    },
     EventType {
         event: "block:block_rq_issue",
         number: 45,

@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::Hasher;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -35,11 +36,22 @@ pub(super) struct Symbols(Mutex<SymbolNames>);
 /// The symbols that the events of a bundle use, by their numbers.
 type UsedSymbols = BTreeMap<u64, Arc<str>>;
 
+/// The numbers that trace_processor assumes for the thread states of kernels whose versions are not in the file, by
+/// machine and the kernel's own number; `None` if the letters of a state are not known.
+type StateNumbers = FxHashMap<(u32, u64), Option<i64>>;
+
+/// The numbers of thread states other than 0, which have at most 16 bits. Other numbers are those of damaged events.
+const STATES: RangeInclusive<i64> = 1..=0xffff;
+
+/// The start of the type of a thread state in ftrace text; then its letters.
+const STATE_TYPE: &str = "state ";
+
 /// Encodes events.
 pub(super) struct EventEncoder<'a> {
     context: &'a Context<'a>,
     symbols: &'a Symbols,
     used: UsedSymbols,
+    state_bits: StateNumbers,
 }
 
 impl<'a> EventEncoder<'a> {
@@ -49,6 +61,7 @@ impl<'a> EventEncoder<'a> {
             context,
             symbols,
             used: UsedSymbols::new(),
+            state_bits: StateNumbers::default(),
         }
     }
 
@@ -86,7 +99,8 @@ impl<'a> EventEncoder<'a> {
         out.close(entry);
     }
 
-    /// Writes an event as Perfetto's own message; returns whether it has all that the message needs.
+    /// Writes an event as Perfetto's own message; returns whether it has all that the message needs, and gives no state to
+    /// a thread whose states are not chosen.
     fn typed(
         &mut self,
         out: &mut Message,
@@ -100,6 +114,7 @@ impl<'a> EventEncoder<'a> {
             context: self.context,
             symbols: self.symbols,
             used: &mut self.used,
+            state_bits: &mut self.state_bits,
             out,
             form,
             states: self.context.states(machine),
@@ -107,13 +122,29 @@ impl<'a> EventEncoder<'a> {
             event,
             at: 0,
             seen: 0,
+            subject: None,
             flags: 0,
         };
-        reader.read(at(event, &|| (*event).into()), &mut sink);
-        let (seen, flags) = (sink.seen, sink.flags);
+        read_event(self.context, form, event, reader, &mut sink);
+        let (seen, subject, flags) = (sink.seen, sink.subject, sink.flags);
         out.close(own);
         write_flags(out, flags);
-        seen & form.needs == form.needs
+        let is_chosen = |tid| self.context.subjects.has(machine, tid);
+        seen & form.needs == form.needs && subject.is_none_or(is_chosen)
+    }
+}
+
+/// Passes the fields of an event that has a message of Perfetto's own to `sink`, with the names of the message.
+pub(super) fn read_event(
+    context: &Context<'_>,
+    form: &TypedForm<'_>,
+    event: &Event,
+    reader: &mut dyn FieldReader,
+    sink: &mut dyn FieldSink,
+) {
+    match form.printed {
+        Some(printed) => printed.read(context.reader, (*event).into(), sink),
+        None => reader.read(at(event, &|| (*event).into()), sink),
     }
 }
 
@@ -139,6 +170,7 @@ struct TypedSink<'s, 'a> {
     context: &'s Context<'a>,
     symbols: &'s Symbols,
     used: &'s mut UsedSymbols,
+    state_bits: &'s mut StateNumbers,
     out: &'s mut Message,
     form: &'s TypedForm<'s>,
     states: StateBits,
@@ -148,6 +180,8 @@ struct TypedSink<'s, 'a> {
     at: usize,
     /// The fields of the message that have values, as bits.
     seen: u32,
+    /// The number of the thread that gets a state from the event.
+    subject: Option<u64>,
     flags: i64,
 }
 
@@ -166,7 +200,15 @@ impl FieldSink for TypedSink<'_, '_> {
             return;
         };
         let number = of_message.number;
+        if self.form.subject == Some(index) {
+            self.subject = number_of(field.value).map(i64::cast_unsigned);
+        }
         let is_written = match of_message.kind {
+            Kind::TaskState if self.has_assumed_states(field.value) => {
+                let state = self.assumed_state(field);
+                self.out.int(number, state);
+                true
+            }
             Kind::Symbol => match self.symbol(field) {
                 Some(symbol) => {
                     self.out.uint(number, symbol);
@@ -183,9 +225,15 @@ impl FieldSink for TypedSink<'_, '_> {
         let form = self.form;
         let index = form.index(self.at, name);
         let of_message = index.and_then(|index| form.event_type.fields.get(index));
-        let is_number = |kind| !matches!(kind, Kind::Symbol | Kind::Text);
+        let is_plain = |kind| match kind {
+            Kind::Symbol | Kind::Text => false,
+            Kind::TaskState => self.states != StateBits::Assumed,
+            Kind::Int | Kind::UInt | Kind::UInt32 | Kind::UIntList => true,
+        };
         match (index, of_message) {
-            (Some(index), Some(of_message)) if is_number(of_message.kind) => {
+            (Some(index), Some(of_message))
+                if is_plain(of_message.kind) && form.subject != Some(index) =>
+            {
                 write_number(self.out, of_message.number, of_message.kind, number);
                 self.seen |= 1 << index;
                 self.at += 1;
@@ -197,6 +245,31 @@ impl FieldSink for TypedSink<'_, '_> {
 }
 
 impl TypedSink<'_, '_> {
+    /// Returns whether a thread state is a number of a kernel whose version is not in the file.
+    fn has_assumed_states(&self, state: &ValueRef<'_>) -> bool {
+        self.states == StateBits::Assumed && number_of(state).is_some()
+    }
+
+    /// Returns the number that trace_processor assumes for the kernel's thread state in a field: the reader of the file
+    /// finds the letters of the kernel's number in the description of the event. Unknown letters keep the number.
+    fn assumed_state(&mut self, field: FieldView<'_>) -> i64 {
+        let own = number_of(field.value).unwrap_or(0);
+        if !STATES.contains(&own) {
+            return own;
+        }
+        let (context, event, states) = (self.context, self.event, self.states);
+        let find = || {
+            let detail = context.reader.describe((*event).into());
+            let own = detail.fields.iter().find(|it| it.name == field.name)?;
+            // Texts with the trace option `fields` show the number; the type has the letters.
+            let stated = || states.of_letters(own.type_name.strip_prefix(STATE_TYPE)?);
+            states.of_letters(&own.shown).or_else(stated)
+        };
+        let key = (self.machine.0, own.cast_unsigned());
+        let found = *self.state_bits.entry(key).or_insert_with(find);
+        found.unwrap_or(own)
+    }
+
     /// Returns the number of the symbol in a field; `None` if there is none.
     fn symbol(&mut self, field: FieldView<'_>) -> Option<u64> {
         match number_of(field.value) {

@@ -53,14 +53,16 @@ impl System {
         }
     }
 
-    /// Returns how trace_processor reads the numbers of thread states.
+    /// Returns how trace_processor reads the numbers of thread states; [`StateBits::Assumed`] if the file does not state
+    /// the kernel's version.
     pub(super) fn states(&self) -> StateBits {
         let release = self.uname.as_ref().and_then(|words| words.get(2));
         let mut numbers = release.map_or("", String::as_str).split(['.', '-']);
         let mut number = || numbers.next().and_then(|text| text.parse::<u32>().ok());
         match (number(), number()) {
             (Some(major), Some(minor)) if (major, minor) >= (4, 14) => StateBits::New,
-            _ => StateBits::Old,
+            (Some(_), Some(_)) => StateBits::Old,
+            _ => StateBits::Assumed,
         }
     }
 }

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! - **Events of the kernel** (trace.dat, ftrace text) are ftrace events, each once: as Perfetto's own message where
-//!   its analysis uses it (`event_types`), otherwise as a message that the file describes (`plan`). trace_processor
-//!   derives runs, thread states, interrupts, system calls by number, work items, atrace marks and power counters from
-//!   them, so these are not written again. Events whose CPU is not known are track events.
+//!   its analysis uses it (`event_types`; `printed` for texts), otherwise as a message that the file describes (`plan`).
+//!   trace_processor derives runs, thread states, interrupts, system calls by number, work items, block requests
+//!   (`accounted`), atrace marks and power counters from them, so these are not written again. Events whose CPU is not
+//!   known are track events.
 //! - **Slices** that trace_processor does not make itself are begins and ends on the track of their thread or CPU, with
 //!   the fields of their events as debug annotations (except for traced functions, whose ftrace events have them).
 //!   Slices that cross others are on a child of that track (`shared::layers`), asynchronous slices that overlap are on
@@ -29,7 +30,9 @@
 //!
 //! Bytes that are not UTF-8 are written as `\xNN`. Left out: thread names of the past, files, diagnostics.
 
+mod accounted;
 mod arrows;
+mod births;
 mod bundles;
 mod context;
 mod event_types;
@@ -43,9 +46,11 @@ mod marks;
 mod output;
 mod people;
 mod plan;
+mod printed;
 mod proto;
 mod sequences;
 mod sources;
+mod subjects;
 mod switches;
 mod tasks;
 #[cfg(test)]
@@ -60,13 +65,17 @@ use std::io::Write;
 
 use super::{ExportError, ExportedText, Exporter, Request, Summary};
 use arrows::Arrows;
+use births::Births;
 use context::Context;
 use head::System;
 use output::Output;
-use people::{Births, People, PeopleCounts};
+use people::{People, PeopleCounts};
 use plan::{CallNames, Kernel, Plans};
 use sources::{KernelSources, Machine};
+use subjects::Subjects;
 use track_events::write_track_events;
+
+use crate::trace::Thread;
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {
@@ -78,9 +87,6 @@ pub(crate) const EXPORTER: Exporter = Exporter {
     table: None,
     write,
 };
-
-/// Shows trace_processor that a thread or process starts.
-const BIRTH: &str = "task:task_newtask";
 
 fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportError> {
     let Request {
@@ -113,6 +119,7 @@ fn write(request: &Request<'_>, out: &mut dyn Write) -> Result<Summary, ExportEr
         people: &people,
         plans: &plans,
         states: systems.iter().map(System::states).collect(),
+        subjects: Subjects::new(trace, chosen, &sources),
         shift: trace.span.start.0.min(0).saturating_neg(),
     };
     let rows = trace.slices.len() + trace.instants.len() + trace.counters.times.len();
@@ -153,13 +160,11 @@ fn write_trees(
     output: &mut Output<'_>,
 ) -> Result<PeopleCounts, ExportError> {
     let mut named = PeopleCounts::default();
+    let births = Births::new(context);
     let others = context.sources.machines().skip(1);
     for machine in std::iter::once(Machine::HOST).chain(others) {
-        let births = match context.plans.has_typed(machine, BIRTH) {
-            true => Births::AreEvents,
-            false => Births::AreUnknown,
-        };
-        let own = (context.people).write_tree(context.chosen, machine, births, output)?;
+        let is_born = |thread: &Thread| births.has(machine, thread);
+        let own = (context.people).write_tree(context.chosen, machine, &is_born, output)?;
         named.processes += own.processes;
         named.threads += own.threads;
     }

@@ -17,7 +17,7 @@ use crate::export::ExportError;
 use crate::export::shared::koids::Koids;
 use crate::export::shared::numbers::Numbers;
 use crate::query::selection::Chosen;
-use crate::trace::{CpuId, Process, ProcessId, ThreadId, Trace};
+use crate::trace::{CpuId, Process, ProcessId, Thread, ThreadId, Trace};
 
 /// trace_processor refuses a file with a CPU of this number or a larger one (`kMaxCpuCount`).
 const MAX_CPUS: u32 = 1024;
@@ -218,21 +218,16 @@ impl<'a> People<'a> {
         self.sources.of_cpu(id).unwrap_or(Machine::HOST)
     }
 
-    /// Writes the chosen processes and threads of a machine; returns how many there are. Those whose creation is among
-    /// the written events are left out, because the events contain more about them.
+    /// Writes the chosen processes and threads of a machine; returns how many there are. Threads whose birth is among the
+    /// written events (`is_born`) are left out, because these contain more about them.
     pub(crate) fn write_tree(
         &self,
         chosen: &Chosen<'_>,
         machine: Machine,
-        births: Births,
+        is_born: &dyn Fn(&Thread) -> bool,
         output: &mut Output<'_>,
     ) -> Result<PeopleCounts, ExportError> {
         let trace = self.trace;
-        let is_born_inside = |start: Option<crate::base::Timestamp>, is_kernel: bool| {
-            births == Births::AreEvents
-                && is_kernel
-                && start.is_some_and(|start| chosen.span.contains(start))
-        };
         let mut counts = PeopleCounts::default();
         let mut packet = TreePacket::of(machine);
         for (index, process) in trace.processes.iter().enumerate() {
@@ -240,10 +235,8 @@ impl<'a> People<'a> {
             if !chosen.has_process(id) || self.machine_of_process(id) != machine {
                 continue;
             }
-            let is_kernel = process
-                .main_thread
-                .is_some_and(|main| self.sources.of_thread(main).is_some());
-            if is_born_inside(process.start, is_kernel) {
+            let main = process.main_thread;
+            if main.is_some_and(|main| is_born(trace.thread(main))) {
                 continue;
             }
             counts.processes += 1;
@@ -251,9 +244,8 @@ impl<'a> People<'a> {
         }
         for (index, thread) in trace.threads.iter().enumerate().skip(1) {
             let id = ThreadId(index as u32);
-            let is_kernel = self.sources.of_thread(id).is_some();
             let is_own = chosen.has_thread(id) && self.machine_of_thread(id) == machine;
-            if !is_own || is_born_inside(thread.start, is_kernel) {
+            if !is_own || is_born(thread) {
                 continue;
             }
             counts.threads += 1;
@@ -298,13 +290,6 @@ impl<'a> People<'a> {
         }
         message.close(entry);
     }
-}
-
-/// Whether trace_processor learns from the kernel's events that a thread or process starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Births {
-    AreEvents,
-    AreUnknown,
 }
 
 /// The numbers of processes and threads that were written.

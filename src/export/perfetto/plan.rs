@@ -8,14 +8,18 @@
 
 use std::borrow::Cow;
 
-use super::event_types::{Derives, EventType, Kind, event_type};
+use super::accounted::are_separate;
+use super::event_types::{Derives, EventType, IO_DONE, IO_START, Kind, SUBJECT, event_type};
 use super::layout::{bundle, descriptor, ftrace_event};
+use super::printed::{PrintedForm, is_printed, printed_form};
 use super::proto::{FieldNumber, Message};
 use super::sources::{KernelSources, Machine};
 use crate::base::StringId;
 use crate::base::strings::exact_text;
-use crate::event::{EventKind, FieldRef, FieldRole, KindId, KindOrigin, Role, ValueRef};
-use crate::formats::Events;
+use crate::event::{
+    EventKind, FieldRef, FieldRole, FieldSink, FieldView, KindId, KindOrigin, Role, ValueRef,
+};
+use crate::formats::{EventRef, Events};
 use crate::query::selection::Chosen;
 use crate::trace::{EventId, Trace};
 
@@ -64,6 +68,10 @@ pub(super) struct TypedForm<'a> {
     pub event_type: &'static EventType,
     /// The fields without which the message means nothing, as bits by their index in the message.
     pub needs: u32,
+    /// How the events are printed, if they are texts whose fields differ from the message's.
+    pub printed: Option<&'static PrintedForm>,
+    /// The index in the message of the thread that gets a state from the event.
+    pub subject: Option<usize>,
     /// By the index of a field in the kind's events: its name, and its index in the message.
     pub places: Vec<TypedPlace<'a>>,
 }
@@ -84,11 +92,18 @@ pub(super) fn is_same(a: &str, b: &str) -> bool {
 }
 
 impl<'a> TypedForm<'a> {
-    fn new(event_type: &'static EventType, fields: &[DescribedField<'a>]) -> TypedForm<'a> {
+    fn new(
+        event_type: &'static EventType,
+        printed: Option<&'static PrintedForm>,
+        fields: &[DescribedField<'a>],
+    ) -> TypedForm<'a> {
         let needed = (0..).zip(event_type.fields);
         let needed = needed.filter(|(_, field)| event_type.needs.contains(&field.name));
+        let subject = place_in(event_type, SUBJECT).filter(|_| event_type.starts_state());
         TypedForm {
             event_type,
+            printed,
+            subject: subject.map(usize::from),
             needs: needed.fold(0, |bits, (index, _)| bits | 1_u32 << index),
             places: fields
                 .iter()
@@ -197,6 +212,13 @@ pub(super) enum CallNames {
     Unknown,
 }
 
+/// Whether trace_processor derives the same slices of accounted block requests that the trace has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Requests {
+    Separate,
+    Overlapping,
+}
+
 impl<'a> Plans<'a> {
     /// Examines the first chosen events of each kind; `more` are events out of the range that may be written, `names`
     /// has an entry for each machine.
@@ -214,8 +236,14 @@ impl<'a> Plans<'a> {
                 samples.add(kernel.trace.events.kind(event), || event);
             }
         }
-        let machines = samples.iter().zip(names);
-        let machines = machines.map(|(samples, &names)| MachinePlans::new(kernel, samples, names));
+        let machines = kernel.sources.machines().zip(samples.iter().zip(names));
+        let machines = machines.map(|(machine, (samples, &names))| {
+            let requests = match are_separate(kernel.trace, kernel.sources, machine) {
+                true => Requests::Separate,
+                false => Requests::Overlapping,
+            };
+            MachinePlans::new(kernel, samples, names, requests)
+        });
         let machines: Vec<MachinePlans<'_>> = machines.collect();
         let mut kinds = machines.iter().flat_map(|machine| &machine.kinds);
         Plans {
@@ -325,7 +353,12 @@ fn sample(kernel: Kernel<'_, '_>, chosen: &Chosen<'_>) -> Vec<Samples> {
 }
 
 impl<'a> MachinePlans<'a> {
-    fn new(kernel: Kernel<'_, 'a>, samples: &Samples, names: CallNames) -> MachinePlans<'a> {
+    fn new(
+        kernel: Kernel<'_, 'a>,
+        samples: &Samples,
+        names: CallNames,
+        requests: Requests,
+    ) -> MachinePlans<'a> {
         let trace = kernel.trace;
         // Calls recorded by name and by number are one slice each, from the first of both begins to the last end:
         // trace_processor would only use those by number.
@@ -359,7 +392,9 @@ impl<'a> MachinePlans<'a> {
                     .is_none_or(|other| is_recorded(&other));
                 // Without names, trace_processor would call each system call by its number.
                 let has_names = names == CallNames::Known || !event_type.is_call_by_number();
-                is_whole && has_names && kind.origin != KindOrigin::Probe
+                let is_request = matches!(event_type.event, IO_START | IO_DONE);
+                let is_same = requests == Requests::Separate || !is_request;
+                is_whole && has_names && is_same && kind.origin != KindOrigin::Probe
             });
             let form = form_of(trace, typed, events, kernel.reader, next);
             if let EventForm::Described(_) = form {
@@ -392,11 +427,17 @@ fn form_of<'a>(
 ) -> EventForm<'a> {
     let mut described: Option<Vec<DescribedField<'a>>> = None;
     let mut fields: Vec<FieldRef<'a>> = Vec::new();
+    let mut printed = typed.and_then(|event_type| printed_form(event_type.event));
     for &event in events {
+        let event = trace.events.get(event).into();
         fields.clear();
-        reader.fields_into(trace.events.get(event).into(), &mut fields);
+        reader.fields_into(event, &mut fields);
         fields.retain(|field| field.role.is_argument() && field.role != FieldRole::Common);
-        typed = typed.filter(|event_type| has_needs(event_type, &fields));
+        printed = printed.filter(|_| is_printed(&fields));
+        typed = typed.filter(|event_type| match printed {
+            Some(printed) => has_needs(event_type, &fields_of_message(printed, reader, event)),
+            None => has_needs(event_type, &fields),
+        });
         let own = described_fields(&fields);
         described = match described {
             None => Some(own),
@@ -405,7 +446,12 @@ fn form_of<'a>(
     }
     let described = described.unwrap_or_default();
     if let Some(event_type) = typed {
-        return EventForm::Typed(TypedForm::new(event_type, &described));
+        // The places of fields in a text are not their places in the message.
+        let fields = match printed {
+            Some(_) => &[][..],
+            None => &described,
+        };
+        return EventForm::Typed(TypedForm::new(event_type, printed, fields));
     }
     match described.len() < MAX_FIELDS {
         true => EventForm::Described(DescribedForm {
@@ -413,6 +459,29 @@ fn form_of<'a>(
             fields: described,
         }),
         false => EventForm::Named,
+    }
+}
+
+/// Returns the fields of a printed event, with the names and values of the message.
+fn fields_of_message(
+    printed: &PrintedForm,
+    reader: &dyn Events,
+    event: EventRef,
+) -> Vec<FieldRef<'static>> {
+    let mut collected = CollectedFields(Vec::new());
+    printed.read(reader, event, &mut collected);
+    collected.0
+}
+
+/// The fields of one event.
+struct CollectedFields(Vec<FieldRef<'static>>);
+
+impl FieldSink for CollectedFields {
+    fn common_flags(&mut self, _: &ValueRef<'_>) {}
+
+    fn field(&mut self, field: FieldView<'_>) {
+        let value = field.value.clone().into_value();
+        self.0.push(FieldRef::of_value(field.name, value));
     }
 }
 

@@ -87,7 +87,10 @@ const NEW_PREEMPTED: i64 = 256;
 /// How a kernel numbers thread states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StateBits {
-    /// As before Linux 4.9: the kernel's version is not in the file.
+    /// The kernel's version is not in the file: trace_processor assumes the numbers before Linux 4.9, whatever the numbers
+    /// of the kernel are.
+    Assumed,
+    /// As before Linux 4.9.
     Old,
     /// As since Linux 4.14.
     New,
@@ -97,7 +100,7 @@ impl StateBits {
     /// Returns the bits for letters as the kernel prints them: `S`, `R+`, `D|K`.
     pub(crate) fn of_letters(self, letters: &str) -> Option<i64> {
         let table = match self {
-            StateBits::Old => &OLD_STATES[..],
+            StateBits::Assumed | StateBits::Old => &OLD_STATES[..],
             StateBits::New => &NEW_STATES[..],
         };
         let bit = |letter: char| match (self, letter) {
@@ -271,7 +274,7 @@ mod tests {
 
     #[test]
     fn letters_are_bits() {
-        for states in [StateBits::Old, StateBits::New] {
+        for states in [StateBits::Assumed, StateBits::Old, StateBits::New] {
             assert_eq!(states.of_letters("R"), Some(0));
             assert_eq!(states.of_letters("D"), Some(2));
             assert_eq!(states.of_letters("?"), None);

@@ -1,12 +1,16 @@
 //! The kernel's events: messages of Perfetto's own, described ones, ranges and choices of threads, losses.
 
+use std::path::Path;
+use std::sync::Arc;
+
 use super::super::layout::{bundle, descriptor, ftrace_event, ftrace_stats, packet, task_state};
+use super::super::layout::{process_tree, track};
 use super::read::{ReadField, fields_of, first, number, text};
 use super::{Read, exported, opened};
-use crate::base::{TimeSpan, Timestamp};
+use crate::base::{Job, TimeSpan, Timestamp};
 use crate::export::Selection;
 use crate::load::LoadedTrace;
-use crate::trace::{CpuId, Run, RunId, ThreadId};
+use crate::trace::{CpuId, Run, RunId, ThreadId, Trace};
 
 /// A context switch, as its own fields: time, CPU, thread that leaves, its state, thread that comes.
 type Switch = (u64, u64, u64, u64, u64);
@@ -14,16 +18,19 @@ type Switch = (u64, u64, u64, u64, u64);
 const SWITCH: u32 = 4;
 const WAKING: u32 = 20;
 const SYS_ENTER: u32 = 329;
+const NEWTASK: u32 = 235;
+const IO_START: u32 = 546;
+const IO_DONE: u32 = 547;
 
 /// An ftrace event: its CPU, its fields, the number of its message and the message's fields.
-struct Event {
+pub(super) struct Event {
     cpu: u64,
-    fields: Vec<ReadField>,
-    kind: u32,
-    message: Vec<ReadField>,
+    pub(super) fields: Vec<ReadField>,
+    pub(super) kind: u32,
+    pub(super) message: Vec<ReadField>,
 }
 
-fn events(read: &Read) -> Vec<Event> {
+pub(super) fn events(read: &Read) -> Vec<Event> {
     let mut events = Vec::new();
     for (_, fields) in read.messages(packet::FTRACE_EVENTS) {
         let cpu = number(&fields, bundle::CPU);
@@ -60,7 +67,7 @@ fn switches(read: &Read) -> Vec<Switch> {
     found
 }
 
-fn trace_of(lines: &str) -> LoadedTrace {
+pub(super) fn trace_of(lines: &str) -> LoadedTrace {
     opened("a.ftrace", &format!("# tracer: nop\n#\n{lines}"))
 }
 
@@ -349,4 +356,147 @@ fn each_of_two_kernels_is_a_machine() {
     }
     let note = "b.ftrace is another machine in Perfetto, number 1";
     assert!(read.summary.notes.iter().any(|it| it == note));
+}
+
+const BIRTHS: &str = "\
+              sh-10      [000] d..2.     1.000100: task_newtask: pid=11 comm=sh clone_flags=1200011 oom_score_adj=0
+              sh-10      [000] d..2.     1.000105: sched_process_fork: comm=sh pid=10 child_comm=sh child_pid=11
+              sh-10      [000] d..2.     1.000110: task_newtask: pid=12 comm=sh clone_flags=1200011 oom_score_adj=0
+              sh-10      [000] d..2.     1.000120: sched_switch: prev_comm=sh prev_pid=10 prev_prio=120 prev_state=S ==> next_comm=sh next_pid=11 next_prio=120
+              sh-11      [000] d..2.     1.000130: sched_waking: comm=sh pid=10 prio=120 target_cpu=001
+              sh-11      [000] d..2.     1.000140: sched_waking: comm=sh pid=11 prio=120 target_cpu=000
+          <idle>-0       [001] d..2.     1.000150: sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=sh next_pid=12 next_prio=120
+              sh-12      [001] d..2.     1.000160: sched_switch: prev_comm=sh prev_pid=12 prev_prio=120 prev_state=S ==> next_comm=swapper/1 next_pid=0 next_prio=120
+              sh-11      [000] d..2.     1.000170: sched_switch: prev_comm=sh prev_pid=11 prev_prio=120 prev_state=S ==> next_comm=swapper/0 next_pid=0 next_prio=120
+";
+
+/// The numbers of the threads in the process tree.
+fn threads_in_tree(read: &Read) -> Vec<u64> {
+    let trees = read.messages(packet::PROCESS_TREE);
+    let entries = trees.iter().flat_map(|(_, tree)| tree);
+    let threads = entries.filter(|it| it.field == process_tree::THREADS);
+    let mut found: Vec<u64> = threads
+        .map(|it| number(&fields_of(it.bytes()), process_tree::TID))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// The number of the thread in each message of this kind.
+fn subjects(read: &Read, kind: u32, field: u32) -> Vec<u64> {
+    let events = events(read).into_iter();
+    let own = events.filter(|event| event.kind == kind);
+    own.map(|event| number(&event.message, field)).collect()
+}
+
+#[test]
+fn a_thread_is_in_the_process_tree_unless_its_birth_is_written() {
+    let loaded = trace_of(BIRTHS);
+    let whole = exported(&loaded, &Selection::all());
+    assert_eq!(subjects(&whole, NEWTASK, 1), [11, 12]);
+    assert_eq!(threads_in_tree(&whole), [10]);
+    // The births are events of the parent, which is not chosen.
+    let child = exported(
+        &loaded,
+        &Selection {
+            threads: vec![thread(&loaded, 11)],
+            ..Selection::all()
+        },
+    );
+    assert!(subjects(&child, NEWTASK, 1).is_empty());
+    assert_eq!(threads_in_tree(&child), [11]);
+    let both = exported(
+        &loaded,
+        &Selection {
+            threads: vec![thread(&loaded, 10), thread(&loaded, 11)],
+            ..Selection::all()
+        },
+    );
+    assert_eq!(subjects(&both, NEWTASK, 1), [11]);
+    assert_eq!(threads_in_tree(&both), [10]);
+    // On CPU 1, thread 12 runs; the births happen on CPU 0.
+    let cpu = exported(
+        &loaded,
+        &Selection {
+            cpus: vec![CpuId(1)],
+            ..Selection::all()
+        },
+    );
+    assert_eq!(threads_in_tree(&cpu), [10, 11, 12]);
+}
+
+#[test]
+fn threads_that_are_not_chosen_get_no_states_from_chosen_ones() {
+    let loaded = trace_of(BIRTHS);
+    let selection = Selection {
+        threads: vec![thread(&loaded, 10), thread(&loaded, 11)],
+        ..Selection::all()
+    };
+    let read = exported(&loaded, &selection);
+    assert_eq!(subjects(&read, WAKING, 2), [10, 11]);
+    let only = Selection {
+        threads: vec![thread(&loaded, 11)],
+        ..Selection::all()
+    };
+    let read = exported(&loaded, &only);
+    assert_eq!(subjects(&read, WAKING, 2), [11]);
+    // The other events are written with their names, without a message of their own.
+    let parent = Selection {
+        threads: vec![thread(&loaded, 10)],
+        ..Selection::all()
+    };
+    for (selection, expected) in [
+        (&only, &["sched_waking"][..]),
+        (&parent, &["task_newtask", "task_newtask"]),
+    ] {
+        let read = exported(&loaded, selection);
+        let named: Vec<String> = events(&read)
+            .iter()
+            .filter(|event| event.kind == ftrace_event::GENERIC)
+            .map(|event| text(&event.message, ftrace_event::GENERIC_NAME))
+            .collect();
+        assert_eq!(named, expected);
+    }
+}
+
+fn sample(name: &str) -> LoadedTrace {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("sample-traces");
+    crate::load::open(&folder.join(name), &Job::default()).unwrap()
+}
+
+/// The numbers of the states in which threads left their CPUs.
+fn left_states(loaded: &LoadedTrace) -> Vec<u64> {
+    let read = exported(loaded, &Selection::all());
+    let mut states = subjects(&read, SWITCH, 4);
+    states.sort_unstable();
+    states.dedup();
+    states
+}
+
+#[test]
+fn thread_states_have_the_numbers_that_a_reader_assumes() {
+    let mut loaded = sample("kprobe-hackbench.dat");
+    // Linux 6.1: 128 is `I`, 256 is `R+`.
+    assert_eq!(left_states(&loaded), [0, 1, 32, 128, 256]);
+    // The same file without the kernel's version: a reader assumes Linux 4.4.
+    let trace: &mut Trace = Arc::make_mut(&mut loaded.trace);
+    trace.info.uname = None;
+    assert_eq!(left_states(&loaded), [0, 1, 32, 1026, 2048]);
+}
+
+#[test]
+fn accounted_requests_are_described_if_a_reader_would_end_them_elsewhere() {
+    // The flush that belongs to a request is done before the request.
+    let loaded = sample("block-ext4.dat");
+    let read = exported(&loaded, &Selection::all());
+    let is_typed = |event: &Event| [IO_START, IO_DONE].contains(&event.kind);
+    assert!(!events(&read).iter().any(is_typed));
+    let names: Vec<String> = read
+        .messages(packet::TRACK_DESCRIPTOR)
+        .iter()
+        .filter(|(_, fields)| first(fields, track::NAME).is_some())
+        .map(|(_, fields)| text(fields, track::NAME))
+        .collect();
+    let has = |start: &str| names.iter().any(|name| name.starts_with(start));
+    assert!(has("block accounting"), "{names:?}");
 }

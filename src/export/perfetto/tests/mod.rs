@@ -2,6 +2,7 @@
 
 mod depths;
 mod kernel;
+mod kernel_text;
 mod model;
 pub(super) mod read;
 
