@@ -106,9 +106,22 @@ impl Wanted {
         let with_number = candidates.iter().copied().filter(has_number);
         // Many programs write files with the same name; a compiler's trace is named after its output, which is less
         // ambiguous.
+        let child = || only(candidates.iter().filter_map(|it| self.child(*it, traces)));
         only(with_number).or_else(|| match self.is_compiler {
-            true => only(candidates.iter().copied()),
+            true => child().or_else(|| only(candidates.iter().copied())),
             false => None,
+        })
+    }
+
+    /// Returns the child of a process that has the trace's number: a compiler that its driver started, whose own options
+    /// the recording does not contain.
+    fn child(&self, of: Writer, traces: &[Arc<LoadedTrace>]) -> Option<Writer> {
+        let processes = (0..).zip(traces[of.trace].trace.processes.iter());
+        let mut children = processes.filter(|(_, row)| row.parent == Some(of.process));
+        let (id, _) = children.find(|(_, row)| self.pids.contains(&row.pid))?;
+        Some(Writer {
+            process: ProcessId(id),
+            ..of
         })
     }
 }

@@ -224,6 +224,36 @@ fn compiled(pid: u32, header: &str) -> String {
     format!("{{\"traceEvents\":[{}]}}", events.join(","))
 }
 
+/// Without opens, and with the compiler's options cut by strace, only the driver's options name the trace; its number is that
+/// of the compiler.
+#[test]
+fn a_trace_belongs_to_the_compiler_and_not_to_its_driver() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"100 1796125438.000000 execve("/usr/bin/clang++", ["clang++", "-ftime-trace", "-c", "a.cpp"], 0x7 /* 3 vars */) = 0
+100 1796125438.001000 vfork( <unfinished ...>
+101 1796125438.001100 execve("/usr/lib/llvm/bin/clang", ["/usr/lib/llvm/bin/clang", "-cc1", "-triple"...], 0x7 /* 3 vars */) = 0
+100 1796125438.001200 <... vfork resumed>) = 101
+100 1796125438.001300 wait4(101,  <unfinished ...>
+101 1796125438.009000 exit_group(0) = ?
+101 1796125438.009100 +++ exited with 0 +++
+100 1796125438.009200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 101
+100 1796125438.009300 exit_group(0) = ?
+100 1796125438.009400 +++ exited with 0 +++
+"#;
+    let (build, json) = (
+        folder.path().join("build.strace"),
+        folder.path().join("a.json"),
+    );
+    std::fs::write(&build, text).unwrap();
+    for (number, home) in [(101, 101), (100, 100), (5, 100)] {
+        std::fs::write(&json, compiled(number, "/w/a.hpp")).unwrap();
+        let files = [build.clone(), json.clone()];
+        let loaded = open_together(&files, &[], &[], &Job::default(), None).unwrap();
+        let found = homes(&Arc::new(loaded));
+        assert_eq!(found, [("a.json".to_owned(), home, "aligned".to_owned())]);
+    }
+}
+
 #[test]
 fn a_process_of_an_etrace_build_may_write_several_traces() {
     let folder = tempfile::tempdir().unwrap();

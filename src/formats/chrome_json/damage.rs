@@ -14,11 +14,13 @@
 use super::scan::{Inside, Scan};
 
 /// Maximum number of bytes of an item behind the next start of an event in it.
-const MOST_BEHIND: usize = 1 << 12;
+const MOST_BEHIND: usize = 1 << 10;
 
 /// Where the next event starts: found once for all damaged items before it.
 #[derive(Debug, Default)]
 pub(super) struct Damage {
+    /// Whether the text ends where the file does.
+    pub(super) is_whole: bool,
     /// The range that was searched, and the start at its end.
     searched: std::ops::Range<usize>,
     found: usize,
@@ -37,8 +39,7 @@ pub(super) enum Next {
 
 impl Damage {
     /// Returns where reading continues after the damaged item at `start`, which begins with a bracket.
-    /// `is_whole`: the text ends where the file does.
-    pub(super) fn after_item(&mut self, bytes: &[u8], start: usize, is_whole: bool) -> Next {
+    pub(super) fn after_item(&mut self, bytes: &[u8], start: usize) -> Next {
         let mut scan = Scan::new(bytes, start);
         let mut inside = Inside::default();
         if scan.item(&mut inside).is_some() {
@@ -47,7 +48,7 @@ impl Damage {
         let fault = scan.at;
         if fault == bytes.len()
             && inside.string.is_none()
-            && is_whole
+            && self.is_whole
             && let Some(event) = self.event_inside(bytes, start)
         {
             return Next::Event(event);

@@ -91,7 +91,7 @@ pub(super) fn emit(
     let mut emitter = Emitter::new(source, bytes, start);
     let walk = Walk::new(bytes, source.form, start, until);
     let mut walk = match end == all.len() {
-        true => walk.is_of_whole_file(),
+        true => walk.of_whole_file(),
         false => walk,
     };
     let mut done = start.at;

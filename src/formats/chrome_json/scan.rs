@@ -6,7 +6,7 @@
 /// Maximum nesting of values that is read.
 const MOST_DEPTH: u32 = 1 << 16;
 /// Maximum number of bytes behind an error in which the brackets of a value may match.
-const NEAR_FAULT: usize = 1 << 12;
+const NEAR_FAULT: usize = 1 << 10;
 
 /// A position in JSON text.
 #[derive(Clone, Copy, Debug)]

@@ -69,12 +69,10 @@ pub(super) struct Walk<'a> {
     within: Within,
     /// The end of the walk: items that start at this offset or later are not returned.
     until: usize,
-    /// Whether the text ends where the file does.
-    is_whole: bool,
     /// Whether the object of the file has ended.
     is_over: bool,
-    /// The place of the last event.
-    last: usize,
+    /// The place of the last event that was read.
+    last: Option<usize>,
     damage: Damage,
     /// The members of the last event or sample.
     pub(super) event: RawEvent<'a>,
@@ -98,17 +96,16 @@ impl<'a> Walk<'a> {
             form,
             within: from.within,
             until,
-            is_whole: false,
             is_over: false,
-            last: 0,
+            last: None,
             damage: Damage::default(),
             event: RawEvent::default(),
         }
     }
 
     /// States that the text ends where the file does.
-    pub(super) fn is_of_whole_file(mut self) -> Walk<'a> {
-        self.is_whole = true;
+    pub(super) fn of_whole_file(mut self) -> Walk<'a> {
+        self.damage.is_whole = true;
         self
     }
 
@@ -134,7 +131,7 @@ impl<'a> Walk<'a> {
             }
             let found = match (self.within, byte) {
                 (Within::Events, b'{') => {
-                    self.last = at;
+                    self.last = Some(at);
                     if let Some(event) = self.damage.suspected(self.bytes, at) {
                         return Some(self.go_on(event, event));
                     }
@@ -243,9 +240,7 @@ impl<'a> Walk<'a> {
         let failed = self.scan.at.max(start);
         let is_listed = matches!(self.within, Within::Events | Within::Samples);
         let next = match self.bytes.get(start) {
-            Some(b'{' | b'[') if is_listed => {
-                self.damage.after_item(self.bytes, start, self.is_whole)
-            }
+            Some(b'{' | b'[') if is_listed => self.damage.after_item(self.bytes, start),
             // The list of events had ended too early.
             Some(b'{') if is_start(self.bytes, start) => Next::Event(start),
             _ => {
@@ -278,10 +273,10 @@ impl<'a> Walk<'a> {
     /// follow it in an array whose end is missing.
     #[cold]
     fn swallowed(&mut self) -> Option<Found<'a>> {
-        if !self.is_whole || (self.form, self.within) != (Form::Object, Within::Events) {
+        if !self.damage.is_whole || (self.form, self.within) != (Form::Object, Within::Events) {
             return None;
         }
-        let event = self.damage.event_inside(self.bytes, self.last)?;
+        let event = self.damage.event_inside(self.bytes, self.last?)?;
         Some(self.go_on(event, event))
     }
 }

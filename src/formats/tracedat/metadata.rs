@@ -208,11 +208,12 @@ impl Metadata {
                 let (thread, leader) = std::str::from_utf8(line).ok()?.split_once(' ')?;
                 Some((thread.parse().ok()?, leader.parse().ok()?))
             });
-            self.thread_groups.extend(numbers.map(|(thread, leader)| Group {
-                thread: ThreadKey(thread),
-                leader: ThreadKey(leader),
-                when,
-            }));
+            self.thread_groups
+                .extend(numbers.map(|(thread, leader)| Group {
+                    thread: ThreadKey(thread),
+                    leader: ThreadKey(leader),
+                    when,
+                }));
         }
         Ok(())
     }
