@@ -577,3 +577,28 @@ fn an_execve_after_which_the_thread_has_its_leaders_pid_is_one_call() {
         assert_eq!(programs, ["ct", "echo"], "{file}");
     }
 }
+
+/// A block is read as its sample suggests: that the text is of several buffers is seen only in its last line. Then it is read
+/// again, and the event that both buffers recorded is one.
+#[test]
+fn an_instance_that_is_named_late_is_one_of_several_buffers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut text: String = (0..2_500)
+        .map(|number| {
+            format!(
+                "             app-100     [000] d..2.  10.{number:06}: sched_stat_sleep: comm=b pid=7 delay=1 [ns]\n"
+            )
+        })
+        .collect();
+    for buffer in ["      ", "irqs: "] {
+        text += buffer;
+        text += "          app-100     [000] d..2.  10.900000: timer_start: timer=1 function=f expires=4 [timeout=3]\n";
+    }
+    let file = folder.path().join("late.ftrace");
+    std::fs::write(&file, text).unwrap();
+    let file = file.to_str().unwrap();
+    let instants = table("instants", file);
+    let timers = instants.iter().filter(|row| row["name"] == "timer_start");
+    assert_eq!(timers.count(), 1);
+    assert!(stdout(&["info", file]).contains("irqs: 1 event"));
+}
