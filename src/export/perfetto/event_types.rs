@@ -137,6 +137,18 @@ pub(super) const SUBJECT: &str = "pid";
 pub(super) const IO_START: &str = "block:block_io_start";
 pub(super) const IO_DONE: &str = "block:block_io_done";
 
+/// The fields of both events of an accounted block request.
+const IO_FIELDS: &[EventField] = &[
+    field(1, "dev", Kind::UInt),
+    field(2, "sector", Kind::UInt),
+    field(3, "nr_sector", Kind::UInt32),
+    field(4, "bytes", Kind::UInt32),
+    field(5, "ioprio", Kind::UInt32),
+    field(6, "rwbs", Kind::Text),
+    field(7, "comm", Kind::Text),
+    field(8, "cmd", Kind::Text),
+];
+
 /// The message of a context switch.
 pub(super) const SWITCH: &EventType = &EVENT_TYPES[0];
 
@@ -455,32 +467,14 @@ const EVENT_TYPES: &[EventType] = &[
         number: 546,
         derives: Derives::Slices,
         needs: &["dev", "sector"],
-        fields: &[
-            field(1, "dev", Kind::UInt),
-            field(2, "sector", Kind::UInt),
-            field(3, "nr_sector", Kind::UInt32),
-            field(4, "bytes", Kind::UInt32),
-            field(5, "ioprio", Kind::UInt32),
-            field(6, "rwbs", Kind::Text),
-            field(7, "comm", Kind::Text),
-            field(8, "cmd", Kind::Text),
-        ],
+        fields: IO_FIELDS,
     },
     EventType {
         event: IO_DONE,
         number: 547,
         derives: Derives::Slices,
         needs: &["dev", "sector"],
-        fields: &[
-            field(1, "dev", Kind::UInt),
-            field(2, "sector", Kind::UInt),
-            field(3, "nr_sector", Kind::UInt32),
-            field(4, "bytes", Kind::UInt32),
-            field(5, "ioprio", Kind::UInt32),
-            field(6, "rwbs", Kind::Text),
-            field(7, "comm", Kind::Text),
-            field(8, "cmd", Kind::Text),
-        ],
+        fields: IO_FIELDS,
     },
     EventType {
         event: "block:block_rq_issue",

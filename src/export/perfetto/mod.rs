@@ -64,6 +64,7 @@ mod windows;
 use std::io::Write;
 
 use super::{ExportError, ExportedText, Exporter, Request, Summary};
+use crate::trace::Thread;
 use arrows::Arrows;
 use births::Births;
 use context::Context;
@@ -74,8 +75,6 @@ use plan::{CallNames, Kernel, Plans};
 use sources::{KernelSources, Machine};
 use subjects::Subjects;
 use track_events::write_track_events;
-
-use crate::trace::Thread;
 
 /// This exporter's row.
 pub(crate) const EXPORTER: Exporter = Exporter {

@@ -18,7 +18,7 @@ use crate::event::{EventDetail, FieldRef, FieldRole, InstantScope, SUM_FIELDS, V
 
 /// Maximum nesting of values with fields of their own; a value that is nested deeper is a text.
 const MOST_DEPTH: u32 = 120;
-/// Maximum number of fields of an event; the remaining values are one text.
+/// Maximum number of fields of an event; of the remaining values, only the number is shown.
 const MOST_FIELDS: usize = 2048;
 /// Maximum number of frames of a stack.
 const MOST_FRAMES: usize = 512;

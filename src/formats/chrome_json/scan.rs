@@ -1,7 +1,8 @@
 //! A position in JSON text: skips values and returns strings and scalars as bytes of the file.
 //!
-//! Reads each byte once and allocates nothing, except behind errors. A string may contain any bytes, also raw control characters and bytes
-//! that are not UTF-8: many writers do not escape them.
+//! Reads each byte once, except behind errors, and allocates nothing, except for values that are nested deeper than 128.
+//! A string may contain any bytes, also raw control characters and bytes that are not UTF-8: many writers do not escape
+//! them.
 
 /// Maximum nesting of values that is read.
 const MOST_DEPTH: u32 = 1 << 16;
@@ -302,14 +303,14 @@ enum Wanted {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inside {
     /// The brackets that are open.
-    pub(super) open: Brackets,
+    open: Brackets,
     /// The offset of the last string, if nothing follows it, or its end is missing.
     pub(super) string: Option<usize>,
 }
 
 /// Open brackets, each of which is one bit: 1 if it is a brace.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Brackets {
+struct Brackets {
     /// The innermost brackets, the last one in the lowest bit.
     inner: u128,
     /// All others, in groups of 128.

@@ -5,8 +5,8 @@
 //! |--- 16 bytes ---|
 //! ```
 //!
-//! What is read here, [`split_prefix`](super::prefix::split_prefix) reads in the same way from any line, with three times
-//! as many instructions. Of the 267 texts of the corpus, 236 have most of their lines in this form.
+//! What is read here, [`any_columns`](super::prefix::any_columns) reads in the same way from a line of any form, with more
+//! instructions. Of 108 texts of the corpus and the samples, 98 have most of their lines in this form.
 
 use super::flags::Flags;
 use super::prefix::{

@@ -106,7 +106,7 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
     let Some(owner) = name.strip_suffix(b"comm") else {
         return next_field(value);
     };
-    let name = value.get(..=MOST_COMM).unwrap_or(value);
+    let near = value.get(..=MOST_COMM).unwrap_or(value);
     let ends_name = |at: usize| {
         let rest = value.get(at + 1..).unwrap_or(&[]);
         let pid = || rest.strip_prefix(owner)?.strip_prefix(b"pid=");
@@ -119,7 +119,7 @@ fn value_end(name: &[u8], value: &[u8]) -> Option<usize> {
         };
         is_pid() || rest.starts_with(other)
     };
-    let end = (name.iter().enumerate().rev()).find(|(at, byte)| **byte == b' ' && ends_name(*at));
+    let end = (near.iter().enumerate().rev()).find(|(at, byte)| **byte == b' ' && ends_name(*at));
     end.map(|(at, _)| at).or_else(|| next_field(value))
 }
 

@@ -136,7 +136,7 @@ fn split_strace(line: &[u8]) -> TextLine<'_> {
 }
 
 /// Parses the columns of most lines, `15188 1795231677.000003 openat(...`; `None` for lines of other forms, which
-/// [`strace_columns`] parses. Of the 29 strace texts of the corpus and the samples, 19 are in this form.
+/// [`strace_columns`] parses. Of the 29 strace texts of the corpus and the samples, 15 are in this form.
 #[inline]
 fn pid_and_time(line: &[u8]) -> Option<TextLine<'_>> {
     let (pid, rest) = number(line)?;
