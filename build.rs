@@ -2,6 +2,8 @@
 //!
 //! The fingerprint of the source is the version of model files: any change of the program may change what they contain.
 //!
+//! Development builds have the cfg `development`.
+//!
 //! Only optimised builds ask for the commit: a development build would otherwise be made anew with every commit. What is
 //! built from a packed crate has the commit in `.cargo_vcs_info.json`; what is built from a plain folder has none.
 
@@ -27,6 +29,10 @@ fn main() {
         contents.finish()
     );
     let is_release = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
+    println!("cargo:rustc-check-cfg=cfg(development)");
+    if !is_release {
+        println!("cargo:rustc-cfg=development");
+    }
     let commit = std::env::var("THREADLINE_COMMIT")
         .ok()
         .or_else(|| is_release.then(|| packed().or_else(checked_out)).flatten());

@@ -13,9 +13,12 @@ pub struct Line<'a> {
     pub has_end: bool,
 }
 
-/// Returns the length in bytes of what precedes the first line of a file: zeros in place of a head that logrotate cut
-/// away, and the byte order mark of UTF-8.
-fn lead(text: &[u8]) -> usize {
+/// Returns where the first line starts in a text that begins at byte `base` of its file. At the start of a file, zeros in
+/// place of a head that logrotate cut away, and the byte order mark of UTF-8, precede it.
+fn first_line_start(text: &[u8], base: u64) -> usize {
+    if base != 0 {
+        return 0;
+    }
     let zeros = text.iter().take_while(|byte| **byte == 0).count();
     let rest = text.get(zeros..).unwrap_or_default();
     match rest.starts_with(b"\xef\xbb\xbf") {
@@ -27,7 +30,7 @@ fn lead(text: &[u8]) -> usize {
 /// Returns the lines of `text`, numbered from `first_number`, with byte offsets counted from `base`. If `base` is 0,
 /// zeros and a byte order mark at the start of the file are skipped.
 pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = Line<'_>> {
-    let mut at = if base == 0 { lead(text) } else { 0 };
+    let mut at = first_line_start(text, base);
     let mut number = first_number;
     std::iter::from_fn(move || {
         if at >= text.len() {
@@ -52,8 +55,7 @@ pub fn lines(text: &[u8], first_number: u64, base: u64) -> impl Iterator<Item = 
 /// Returns the number of lines that [`lines`] returns.
 #[must_use]
 pub(crate) fn line_count(text: &[u8], base: u64) -> u64 {
-    let start = if base == 0 { lead(text) } else { 0 };
-    let rest = text.get(start..).unwrap_or_default();
+    let rest = text.get(first_line_start(text, base)..).unwrap_or_default();
     let has_open_line = rest.last().is_some_and(|&last| last != b'\n');
     memchr::memchr_iter(b'\n', rest).count() as u64 + u64::from(has_open_line)
 }

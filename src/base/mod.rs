@@ -2,6 +2,16 @@
 //! diagnostics, cancellable jobs, background tasks, trace ids, the memory limit, files that appear when complete,
 //! sorting, comparisons, paths, interned strings, lists of names in short, fingerprints, and visible control characters. Independent of traces and formats.
 
+/// Panics in development builds and fuzz targets if a condition does not hold. (`debug_assert!` comes with checks of each
+/// slice access in the standard library, which tests do not have.)
+macro_rules! dev_assert {
+    ($($condition:tt)*) => {
+        if cfg!(any(development, debug_assertions)) {
+            assert!($($condition)*);
+        }
+    };
+}
+
 pub mod allocator;
 pub mod atomic_file;
 pub(crate) mod budget;
@@ -36,6 +46,8 @@ pub(crate) mod time_order;
 pub(crate) mod trace_id;
 pub(crate) mod user_folder;
 pub(crate) mod visible;
+
+pub(crate) use dev_assert;
 
 pub use byte_order::{Big, ByteOrder, Endian, Little};
 pub use comparison::Comparison;

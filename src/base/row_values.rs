@@ -26,7 +26,7 @@ impl<T: Pod> FromIterator<(u32, T)> for RowValues<T> {
     /// Collects entries that are sorted by row.
     fn from_iter<I: IntoIterator<Item = (u32, T)>>(entries: I) -> RowValues<T> {
         let (rows, values): (Vec<u32>, Vec<T>) = entries.into_iter().unzip();
-        debug_assert!(rows.is_sorted(), "rows out of order");
+        dev_assert!(rows.is_sorted(), "rows out of order");
         let mut made = RowValues {
             rows: rows.into(),
             values: values.into(),
@@ -76,7 +76,7 @@ impl<T: Pod> RowValues<T> {
 
     /// Appends the value of a row after all rows so far.
     pub(crate) fn push(&mut self, row: u32, value: T) {
-        debug_assert!(self.rows.last().is_none_or(|&last| last < row));
+        dev_assert!(self.rows.last().is_none_or(|&last| last < row));
         self.rows.push(row);
         self.values.push(value);
     }

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::item::event_ref;
-use crate::base::{Cancelled, Job, StringId};
+use crate::base::{Cancelled, Job, StringId, dev_assert};
 use crate::event::{CompilerWork, Value};
 use crate::formats::Events;
 use crate::trace::{ProcessId, SliceId, Trace, Track, TrackId, TrackKind};
@@ -332,7 +332,7 @@ impl Costs {
             };
             for process in processes {
                 let own = self.number(kind, name.clone(), *process);
-                debug_assert!(own < self.costs.len());
+                dev_assert!(own < self.costs.len());
             }
             let own = self.numbers.get(&(kind, name)).copied();
             if let Some((cost, _)) = own.and_then(|own| self.costs.get_mut(own)) {

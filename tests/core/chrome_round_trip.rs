@@ -359,7 +359,10 @@ fn counters_with_numbers_as_ids_come_back_from_fxt() {
 fn the_wall_clock_comes_back_from_exports() {
     let text = r#"{"baseTimeNanoseconds":1700000000000000000,
         "traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]}"#;
-    let files = Files::new(&[("wall.json", text)]);
+    let of_viztracer = r#"{"viztracer_metadata":{"version":"1.1.1","overflow":false,
+        "baseTimeNanoseconds":1700000000000000000},
+        "traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]}"#;
+    let files = Files::new(&[("wall.json", text), ("viztracer.json", of_viztracer)]);
     let clock = |file: &str| {
         let told = files.text(&["info", file]);
         let line = told.lines().find(|line| line.starts_with("wall clock"));
@@ -372,6 +375,7 @@ fn the_wall_clock_comes_back_from_exports() {
             .contains("2023-11-14 22:13:20.000001"),
         "{own:?}"
     );
+    assert_eq!(clock("viztracer.json"), own);
     for (from, to) in [
         ("wall.json", "again.fxt"),
         ("wall.json", "again.json"),

@@ -1,5 +1,6 @@
 //! Appends words, headers and the records of providers to the bytes of a chunk or file.
 
+use crate::base::dev_assert;
 use crate::fxt::layout::{
     MOST_RECORD_WORDS, RECORD_TYPE, RECORD_WORDS, argument, metadata, record_type,
 };
@@ -84,7 +85,7 @@ pub(super) fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 #[inline]
 pub(super) fn close(out: &mut [u8], start: usize) {
     let words = (out.len() - start) as u64 / 8;
-    debug_assert!(words <= MOST_RECORD_WORDS as u64);
+    dev_assert!(words <= MOST_RECORD_WORDS as u64);
     if let Some(header) = out.get_mut(start..start + 2) {
         header[0] |= (words << 4) as u8;
         header[1] |= (words >> 4) as u8;

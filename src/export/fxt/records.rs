@@ -25,7 +25,7 @@ use super::references::RECENT_THREADS;
 pub(crate) use super::references::TextRef;
 use super::registered::Used;
 pub(crate) use super::values::{EventType, RecordCounts};
-use crate::base::Strings;
+use crate::base::{Strings, dev_assert};
 pub(crate) use crate::export::shared::ThreadKoids;
 pub(crate) use crate::export::shared::arguments::{Arg, ArgValue, LongText};
 pub(crate) use crate::fxt::layout::argument::MOST as MOST_ARGS;
@@ -251,7 +251,7 @@ impl<'t> Records<'t> {
         self.used.string(head.name.bits);
         let texts = head.category.words() + head.name.words();
         let words = 2 + texts + self.arguments.len() / 8 + usize::from(last_word.is_some());
-        debug_assert!(words <= MOST_RECORD_WORDS);
+        dev_assert!(words <= MOST_RECORD_WORDS);
         let header = record(record_type::EVENT)
             | sized(words as u64)
             | event::KIND.put(head.event_type as u64)
@@ -276,7 +276,7 @@ impl<'t> Records<'t> {
         if let Some(word) = last_word {
             self.word(word);
         }
-        debug_assert_eq!(self.out.len() - start, words * 8);
+        dev_assert!(self.out.len() - start == words * 8);
         self.counts.events[head.event_type as usize] += 1;
     }
 

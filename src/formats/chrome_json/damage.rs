@@ -11,6 +11,8 @@
 //! array whose end is missing (`"stack":["a",{ next },{ next }`) contains all events that follow, up to the end of the
 //! file: only there can that be seen.
 
+use std::ops::Range;
+
 use super::scan::{Inside, Scan};
 
 /// Maximum number of bytes of an item behind the next start of an event in it.
@@ -22,7 +24,7 @@ pub(super) struct Damage {
     /// Whether the text ends where the file does.
     pub(super) is_whole: bool,
     /// The range that was searched, and the start at its end.
-    searched: std::ops::Range<usize>,
+    searched: Range<usize>,
     found: usize,
     /// Up to here, an event that is long and contains others is taken for one with an array whose end is missing.
     suspected: usize,
@@ -80,15 +82,9 @@ impl Damage {
 
     /// Returns the first event inside the one at `start`, which ends where the text does.
     pub(super) fn event_inside(&mut self, bytes: &[u8], start: usize) -> Option<usize> {
-        let mut from = start + 1;
-        while let Some(found) = next_start(bytes, from, bytes.len()) {
-            if has_phase(bytes, found) {
-                self.suspected = bytes.len();
-                return Some(found);
-            }
-            from = found + 1;
-        }
-        None
+        let event = starts(bytes, start + 1..bytes.len()).find(|&at| has_phase(bytes, at))?;
+        self.suspected = bytes.len();
+        Some(event)
     }
 
     /// Returns the first event inside the one at `start`, if that is suspected to have swallowed it.
@@ -104,21 +100,17 @@ impl Damage {
     fn swallowed(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let near = bytes.get(..start.saturating_add(MOST_BEHIND))?;
         let mut scan = Scan::new(near, start);
-        let is_long = scan.item(&mut Inside::default()).is_none() && scan.at == near.len();
-        let mut from = start + 1;
-        while is_long && let Some(found) = next_start(near, from, near.len()) {
-            if has_phase(near, found) {
-                return Some(found);
-            }
-            from = found + 1;
+        if scan.item(&mut Inside::default()).is_some() || scan.at != near.len() {
+            return None;
         }
-        None
+        starts(near, start + 1..near.len()).find(|&at| has_phase(near, at))
     }
 
     /// Returns the first offset from `from` on that looks like the start of an event; the end of the text if there is none.
     pub(super) fn next_event(&mut self, bytes: &[u8], from: usize) -> usize {
         if !self.searched.contains(&from) {
-            self.found = next_start(bytes, from, bytes.len()).unwrap_or(bytes.len());
+            let next = starts(bytes, from..bytes.len()).next();
+            self.found = next.unwrap_or(bytes.len());
             self.searched = from..self.found.saturating_add(1);
         }
         self.found
@@ -160,11 +152,12 @@ fn is_in_string(bytes: &[u8], from: usize, place: usize) -> bool {
     false
 }
 
-/// Returns the offset of the first text in `from..until` that looks like the start of an event.
-pub(super) fn next_start(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
-    let range = bytes.get(from..until.min(bytes.len()))?;
-    let mut braces = memchr::memchr_iter(b'{', range).map(|at| from + at);
-    braces.find(|&at| is_start(bytes, at))
+/// Returns the offsets in `range` at which the text looks like the start of an event.
+pub(super) fn starts(bytes: &[u8], range: Range<usize>) -> impl Iterator<Item = usize> + '_ {
+    let from = range.start;
+    let text = bytes.get(from..range.end.min(bytes.len()));
+    let braces = memchr::memchr_iter(b'{', text.unwrap_or(&[])).map(move |at| from + at);
+    braces.filter(|&at| is_start(bytes, at))
 }
 
 /// Returns whether the brace at `at` looks like the start of an event.

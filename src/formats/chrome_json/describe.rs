@@ -58,7 +58,7 @@ pub(super) fn fields_into<'a>(object: &'a [u8], fields: &mut Vec<FieldRef<'a>>) 
         walk.add(Cow::Borrowed("args"), event.args);
     }
     for (key, value) in Members::of(object) {
-        if !is_shown_elsewhere(key.bytes) {
+        if !is_shown_elsewhere(&plain(key)) {
             walk.add(shown(key), value);
         }
     }
@@ -277,11 +277,7 @@ pub(super) fn stack_of(object: &[u8], frames: &dyn FrameObjects) -> Vec<String> 
 }
 
 fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>) {
-    let id_of = |raw: Raw<'_>| match raw {
-        Raw::Text(text) => plain(text).into_owned(),
-        other => other.bytes().to_vec(),
-    };
-    let mut next = id_of(leaf);
+    let mut next = leaf.plain().into_owned();
     let mut met = FxHashSet::default();
     while met.len() < MOST_FRAMES {
         let Some(object) = frames.object(&next) else {
@@ -293,7 +289,7 @@ fn push_frames(leaf: Raw<'_>, frames: &dyn FrameObjects, stack: &mut Vec<String>
         for (key, value) in Members::of(object) {
             match key.bytes {
                 b"name" => stack.push(text_of_raw(value)),
-                b"parent" => next = id_of(value),
+                b"parent" => next = value.plain().into_owned(),
                 _ => {}
             }
         }

@@ -7,6 +7,7 @@
 //! Reads one object at a place; does not interpret its members.
 
 use super::scan::{Members, Quoted, Raw, Scan};
+use super::text::plain;
 use crate::event::SUM_FIELDS;
 
 /// The members of an event that the bulk pass needs. For a member that occurs twice, the last value is used.
@@ -144,12 +145,20 @@ impl<'a> RawEvent<'a> {
 
     #[inline]
     fn set(&mut self, key: Quoted<'a>, value: Raw<'a>) {
-        let member = match key.bytes {
+        if !self.set_member(key.bytes, value) && key.has_escape {
+            self.set_member(&plain(key), value);
+        }
+    }
+
+    /// Sets the member with this key; returns `false` if there is none.
+    #[inline]
+    fn set_member(&mut self, key: &[u8], value: Raw<'a>) -> bool {
+        let member = match key {
             b"name" => &mut self.name,
             b"ph" => {
                 self.phase = value.bytes().first().copied().unwrap_or(0);
                 self.known += 1;
-                return;
+                return true;
             }
             b"ts" => &mut self.time,
             b"pid" => &mut self.process,
@@ -162,11 +171,12 @@ impl<'a> RawEvent<'a> {
                     self.has_more = true;
                     member
                 }
-                None => return,
+                None => return false,
             },
         };
         *member = value;
         self.known += 1;
+        true
     }
 }
 
@@ -208,6 +218,9 @@ mod tests {
         assert_eq!(event.time, Raw::Word(b"1.5"));
         assert_eq!(event.args.nested(), br#"{"ph":"B"}"#);
         assert_eq!(text.get(scan.at..), Some(&b"rest"[..]));
+        let text = br#"{"p\u0068":"X","\u0070id":7,"k\u0065y":1}"#;
+        let event = RawEvent::read(&mut Scan::new(text, 0)).unwrap();
+        assert_eq!((event.phase, event.process), (b'X', Raw::Word(b"7")));
         for (text, at) in [
             (&br#"{"ph":"X" "ts":1}"#[..], 10),
             (br#"{"ph":"X","ts":}"#, 15),

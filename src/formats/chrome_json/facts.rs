@@ -12,8 +12,8 @@ use crate::event::{CpuLoss, Fact, FieldRef, TraceInfo};
 /// Maximum number of facts of each kind: of members, and of metadata events.
 const MOST_FACTS: usize = 64;
 
-/// Members that contain the wall-clock time of the trace clock's zero, with their unit in ns: PyTorch's profiler,
-/// clang.
+/// Members that contain the wall-clock time of the trace clock's zero, with their unit in ns: PyTorch's profiler
+/// and viztracer (in its `viztracer_metadata`), clang.
 const CLOCK_ZEROS: [(&[u8], i64); 2] = [(b"baseTimeNanoseconds", 1), (b"beginningOfTime", 1000)];
 
 /// The facts so far.
@@ -78,26 +78,34 @@ impl Facts {
     }
 
     fn member(&mut self, key: &[u8], value: Raw<'_>) {
-        for (name, unit) in CLOCK_ZEROS {
-            let number = whole_of_any(value.bytes()).and_then(|zero| i64::try_from(zero).ok());
-            if key == name
-                && let Some(zero) = number.and_then(|zero| zero.checked_mul(unit))
-            {
-                self.wall_clock_zero_ns = Some(zero);
-            }
-        }
+        self.clock_zero(key, value);
         let name = crate::base::strings::text_of(key).into_owned();
         match value {
             Raw::Nested(object @ [b'{', ..]) => {
                 for (key, value) in Members::of(object) {
-                    if name == "metadata" && key.bytes == b"clock-domain" {
-                        self.clock_domain = Some(value.bytes().to_vec());
+                    match &*name {
+                        "metadata" if key.bytes == b"clock-domain" => {
+                            self.clock_domain = Some(value.bytes().to_vec());
+                        }
+                        "viztracer_metadata" => self.clock_zero(key.bytes, value),
+                        _ => {}
                     }
                     let name = format!("{name}.{}", super::text::shown(key));
                     self.more += add(&mut self.of_members, name, &text_of_raw(value));
                 }
             }
             value => self.more += add(&mut self.of_members, name, &text_of_raw(value)),
+        }
+    }
+
+    /// Adds the wall-clock time of the trace clock's zero, if the member with this key contains it.
+    fn clock_zero(&mut self, key: &[u8], value: Raw<'_>) {
+        let unit = CLOCK_ZEROS.iter().find(|(name, _)| *name == key);
+        let number = whole_of_any(value.bytes()).and_then(|zero| i64::try_from(zero).ok());
+        if let (Some((_, unit)), Some(number)) = (unit, number)
+            && let Some(zero) = number.checked_mul(*unit)
+        {
+            self.wall_clock_zero_ns = Some(zero);
         }
     }
 

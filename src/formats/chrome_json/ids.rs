@@ -60,25 +60,14 @@ pub(super) fn id_number(raw: Raw<'_>) -> u64 {
 /// each `scope`, for objects, and for `id2.local`; the result contains all of this, because readers of our FXT files
 /// see only these 64 bits.
 pub(super) fn async_number(event: &RawEvent<'_>, number: u64, reach: IdReach) -> u64 {
-    let category = match event.category {
-        Raw::Text(text) => hash(&plain(text)),
-        other => hash(other.bytes()),
-    };
+    let category = hash(&event.category.plain());
     let is_local = reach == IdReach::Local;
     // An `id` means all processes, but of an object only its own: there, a global one differs from it.
     let is_global_object = event.is_object() && reach == IdReach::Global;
     let space =
         u64::from(event.is_object()) ^ u64::from(is_local) << 1 ^ u64::from(is_global_object) << 2;
-    let space = category ^ scope_number(event) ^ space;
+    let space = category ^ hash(&event.more.scope.plain()) ^ space;
     mixed(space ^ mixed(number))
-}
-
-/// Returns a number for an event's `scope`; 0 without one.
-fn scope_number(event: &RawEvent<'_>) -> u64 {
-    match event.more.scope {
-        Raw::Text(text) => hash(&plain(text)),
-        other => hash(other.bytes()),
-    }
 }
 
 /// Returns 64 well-mixed bits of some bytes; 0 for no bytes.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::scan::Quoted;
+use super::scan::{Quoted, Raw};
 use crate::base::strings::text_of;
 
 /// Returns the bytes of a string, with its escapes replaced. A surrogate without its partner becomes U+FFFD; an escape
@@ -12,6 +12,16 @@ pub(super) fn plain(quoted: Quoted<'_>) -> Cow<'_, [u8]> {
     match quoted.has_escape {
         false => Cow::Borrowed(quoted.bytes),
         true => Cow::Owned(unescaped(quoted.bytes)),
+    }
+}
+
+impl<'a> Raw<'a> {
+    /// Returns the bytes of a string, with its escapes replaced, or those of a number or word; empty for other values.
+    pub(super) fn plain(self) -> Cow<'a, [u8]> {
+        match self {
+            Raw::Text(text) => plain(text),
+            other => Cow::Borrowed(other.bytes()),
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! inside a string, the quotes after the brace would be escaped by backslashes. A cut is checked after both sides were
 //! read.
 
-use super::damage::{Damage, Next, is_start, next_start};
+use super::damage::{Damage, Next, is_start, starts};
 use super::event::RawEvent;
 use super::scan::{Quoted, Scan};
 
@@ -285,16 +285,11 @@ impl<'a> Walk<'a> {
 pub(super) fn likely_border(bytes: &[u8], from: usize, until: usize) -> Option<usize> {
     /// Maximum number of bytes of an event that is checked.
     const MOST_EVENT: usize = 1 << 16;
-    let mut at = from;
-    while let Some(start) = next_start(bytes, at, until) {
+    starts(bytes, from..until).find(|&start| {
         let near = bytes.get(..bytes.len().min(start.saturating_add(MOST_EVENT)));
         let mut scan = Scan::new(near.unwrap_or(bytes), start);
-        if RawEvent::read(&mut scan).is_some_and(|event| event.phase != 0) {
-            return Some(start);
-        }
-        at = start + 1;
-    }
-    None
+        RawEvent::read(&mut scan).is_some_and(|event| event.phase != 0)
+    })
 }
 
 #[cfg(test)]

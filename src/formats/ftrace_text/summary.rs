@@ -20,7 +20,7 @@ use super::instances::Instances;
 use super::last::Last;
 use crate::base::lines::{line_count, lines};
 use crate::base::{Job, ReadError};
-use crate::event::{Lane, LaneClock, LaneColumns};
+use crate::event::{Lane, LaneClock};
 use crate::formats::ftrace_line::line::Plain;
 use crate::formats::ftrace_line::prefix::Prefix;
 
@@ -295,7 +295,7 @@ impl Whole {
     pub(super) fn lane_clock(&self) -> LaneClock {
         match self.has_several_buffers() {
             true => LaneClock::OfSeveralBuffers,
-            false => LaneColumns::new(0).clock,
+            false => LaneClock::default(),
         }
     }
 

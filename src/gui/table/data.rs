@@ -7,6 +7,7 @@ use egui::Ui;
 
 use super::order::Order;
 use super::tree::Tree;
+use crate::base::dev_assert;
 use crate::gui::tint::Tint;
 use crate::load::{LoadedTrace, TraceId};
 use crate::query::Item;
@@ -64,7 +65,7 @@ impl PaneColumn {
         let columns = table.columns;
         let at = columns.iter().position(|column| column.name == name);
         let at = at.unwrap_or_default();
-        debug_assert!(
+        dev_assert!(
             columns.get(at).is_some_and(|column| column.name == name),
             "no column {name}"
         );

@@ -77,7 +77,7 @@ static STORE: OnceLock<Store> = OnceLock::new();
 pub(crate) fn enable(folder: Folder, writing: Writing) {
     let from = std::env::var("THREADLINE_KEEP_FROM_MS").ok();
     let from = from.and_then(|text| text.parse().ok());
-    if cfg!(debug_assertions) && from.is_none() {
+    if cfg!(development) && from.is_none() {
         // Tests run development builds: they neither read nor write files of the user, unless they set the variable.
         return;
     }

@@ -1,7 +1,7 @@
 //! Adds begins, ends and counters: from the tables of pairs and counters, system calls, probes, requests, and texts of
 //! programs.
 
-use super::{Emitter, Now, hash_text};
+use super::{Emitter, MOST_PROBES, Now, hash_text};
 use crate::base::StringId;
 use crate::base::lines::Line;
 use crate::event::family::Family;
@@ -19,7 +19,9 @@ use crate::formats::ftrace_line::prefix::Prefix;
 use crate::formats::ftrace_line::short::find_short;
 use crate::formats::ftrace_text::fields::{field, first_word, number, raw_syscall};
 use crate::formats::ftrace_text::forms::{field_of, seconds_or_ns};
-use crate::formats::ftrace_text::probe_text::{Probe, entry_offset, function_of};
+use crate::formats::ftrace_text::probe_text::{
+    Probe, entry_offset, function_of, probe, probe_place,
+};
 use crate::formats::ftrace_text::recipe::system_of;
 use crate::formats::ftrace_text::tracers::TracerEvent;
 
@@ -154,15 +156,41 @@ impl<'a> Emitter<'a> {
         self.push_mark(now, label, op);
     }
 
-    /// Adds entry or return of a probed function; the events have names that users chose.
+    /// Adds entry or return of a probed function; returns `false` if the text is not that of a probe. The events have
+    /// names that users chose.
+    #[inline]
     pub(super) fn probe(
         &mut self,
         now: &mut Now,
         time: i64,
-        place: u64,
+        line: u64,
         name: &'a [u8],
-        found: Probe<'a>,
-    ) -> HitProbe {
+        info: &'a [u8],
+    ) -> bool {
+        let place = probe_place(info).map(|place| (now.lane, name, place));
+        let known = place.and_then(|place| self.hit_probes.get(&place)).copied();
+        let hit = match known {
+            Some(hit) => hit,
+            None => {
+                let Some(found) = probe(info) else {
+                    return false;
+                };
+                let hit = self.first_hit(now.lane, name, found);
+                if let Some(place) = place
+                    && self.hit_probes.len() < MOST_PROBES
+                {
+                    self.hit_probes.insert(place, hit);
+                }
+                hit
+            }
+        };
+        self.push(now, time, line, hit.kind);
+        self.push_mark(now, hit.label, hit.op);
+        true
+    }
+
+    /// Returns what a hit of a probe adds to a lane.
+    fn first_hit(&mut self, lane: usize, name: &'a [u8], found: Probe<'a>) -> HitProbe {
         let address = match found {
             Probe::Entry(address) | Probe::Return(address, _) => address,
         };
@@ -178,7 +206,6 @@ impl<'a> Emitter<'a> {
                 kind
             }
         };
-        self.push(now, time, place, kind);
         let function = function_of(address);
         let is_symbol = !address.starts_with(b"0x") && entry_offset(address).is_some();
         let (op, shown): (_, &[u8]) = match found {
@@ -193,30 +220,12 @@ impl<'a> Emitter<'a> {
         let label = Label {
             family,
             kind: family.slice_kind(),
-            name: self.intern(now.lane, shown),
-            category: self.intern(now.lane, category),
+            name: self.intern(lane, shown),
+            category: self.intern(lane, category),
             key: hash_text(function),
         };
-        let label = self.label(now.lane, label);
-        self.push_mark(now, label, op);
+        let label = self.label(lane, label);
         HitProbe { kind, label, op }
-    }
-
-    /// Adds a hit of a probe that was hit before on the same CPU; returns whether `place` is the place of such a probe.
-    #[inline]
-    pub(super) fn known_probe(
-        &mut self,
-        now: &mut Now,
-        time: i64,
-        line: u64,
-        place: ProbePlace<'a>,
-    ) -> bool {
-        let known = self.hit_probes.get(&place).copied();
-        if let Some(HitProbe { kind, label, op }) = known {
-            self.push(now, time, line, kind);
-            self.push_mark(now, label, op);
-        }
-        known.is_some()
     }
 
     /// Adds a step of a bio or request of the block layer, from the text `254,0 WS 131072 () 328771840 + 256 [dd]`; for

@@ -17,7 +17,7 @@ use super::event_lines::{EventLine, LineKind, event_lines};
 use super::facts::{Facts, Layout};
 use super::forms::field_of;
 use super::last::Last;
-use super::probe_text::{is_event_probe, may_be_probe, probe, probe_place};
+use super::probe_text::{is_event_probe, may_be_probe};
 use super::recipe::{Recipe, recipe_for, role_of, system_of};
 use super::summary::Summary;
 use super::tasks::tracer_text;
@@ -455,19 +455,7 @@ impl<'a> Emitter<'a> {
         // Users choose the names of probes, even names of existing events: the form of the text decides. A text that a
         // program writes can have any form.
         if may_be_probe(info) && name != b"tracing_mark_write" {
-            let place = probe_place(info).map(|place| (now.lane, name, place));
-            if let Some(place) = place
-                && self.known_probe(now, prefix.time, line.offset, place)
-            {
-                return;
-            }
-            if let Some(found) = probe(info) {
-                let hit = self.probe(now, prefix.time, line.offset, name, found);
-                if let Some(place) = place
-                    && self.hit_probes.len() < MOST_PROBES
-                {
-                    self.hit_probes.insert(place, hit);
-                }
+            if self.probe(now, prefix.time, line.offset, name, info) {
                 return;
             }
             if is_event_probe(info) {
