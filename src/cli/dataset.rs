@@ -14,6 +14,7 @@ use super::command::{
 };
 use crate::base::Job;
 use crate::export::dataset::add::{AddOptions, Added, Adder, unknown_tables};
+use crate::export::dataset::event_table::WantedEvents;
 use crate::export::dataset::manifest::{MOST_BUCKETS, Manifest};
 use crate::export::dataset::stored::{stored_type, tables};
 use crate::export::dataset::views::Dialect;
@@ -179,7 +180,10 @@ fn add(matches: &ArgMatches) -> Result<(), CliError> {
         .unwrap_or_default();
     let options = AddOptions {
         tables: words(matches, "tables"),
-        events: words(matches, "events"),
+        events: words(matches, "events")
+            .into_iter()
+            .map(WantedEvents::Named)
+            .collect(),
         labels: labels.cloned().collect::<BTreeMap<String, String>>(),
     };
     if let Some(name) = unknown_tables(&options.tables).first() {
@@ -202,8 +206,18 @@ fn add(matches: &ArgMatches) -> Result<(), CliError> {
         let mut adder = Adder::new(&set, &options).map_err(of_set)?;
         let worked = work.convert(&mut adder);
         // Converted files are kept even if others failed.
-        let kept = adder.commit(&Job::default()).map_err(of_set);
-        worked.and(kept)
+        let waiting = adder.waiting();
+        let kept = adder.commit(&Job::default()).map_err(|error| {
+            let words = format!("{waiting} converted traces were not added: {error}");
+            CliError::Input(words)
+        });
+        match (worked, kept) {
+            (Err(error), Err(CliError::Input(words))) => {
+                warn(&words);
+                Err(error)
+            }
+            (worked, kept) => worked.and(kept),
+        }
     };
     let results: Vec<Result<(), CliError>> = match jobs {
         1 => vec![adder(0)],

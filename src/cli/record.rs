@@ -206,7 +206,7 @@ fn run(matches: &ArgMatches) -> Result<(), CliError> {
 mod linux {
     use std::ffi::OsString;
     use std::io::Write as _;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
     use std::time::Duration;
@@ -251,12 +251,25 @@ mod linux {
             let path = path.display();
             return Err(CliError::Input(format!("this is a folder: {path}")));
         }
+        if path.exists() && !path.is_file() {
+            // Opening a pipe would wait for its reader.
+            let path = path.display();
+            let words = format!("a recording can only be written to a file of a disk: {path}");
+            return Err(CliError::Input(words));
+        }
         if overwrite == Overwrite::Refuse && path.exists() {
             return Err(failed(RecordError::Exists(path)));
         }
         let on = on_of(matches);
         if on.is_empty() {
             offer_clean_up();
+            let absent = order
+                .pids
+                .iter()
+                .filter(|pid| !Path::new("/proc").join(pid.to_string()).exists());
+            for pid in absent {
+                warn(&format!("no thread or process has the number {pid} now"));
+            }
         }
         let is_stopped = Arc::new(AtomicBool::new(false));
         // What was recorded is kept, also if the terminal is closed.

@@ -13,11 +13,14 @@ use super::output::{is_stdout, output_arguments, overwrite_of, path_of, refusal}
 use crate::base::Job;
 use crate::export::atomic_file::write_whole;
 use crate::export::dataset::add::{AddOptions, Adder};
-use crate::export::dataset::query::{Answer, PREPARED, QueryError, Question, cached};
+use crate::export::dataset::query::{
+    Answer, Found, Making, PREPARED, QueryError, Question, cached, files_of,
+};
 use crate::export::dataset::{DataSet, SetError};
 use crate::export::parquet::PARQUET;
 use crate::export::rows::RowFormat;
 use crate::export::{ExportError, Overwrite};
+use crate::load::names_traces;
 use crate::trace::Trace;
 
 /// This command's row.
@@ -176,17 +179,38 @@ fn data_set(matches: &ArgMatches, query: &str) -> Result<DataSet, CliError> {
         options.events,
         reading(matches)
     );
-    let set = cached(&files, &what, |set| {
-        let mut adder = Adder::new(set, &options)?;
-        for file in &files {
-            let paths = std::slice::from_ref(file);
-            let loaded = load_files(matches, paths, Vec::new(), reading(matches));
-            let loaded = loaded.map_err(Unmade::Cli)?;
-            let job = Job::default();
-            with_progress("converting", &job, || adder.add(file, &loaded, &job))?;
-        }
-        Ok(adder.commit(&Job::default())?)
-    });
+    let load = |file: &PathBuf| {
+        let paths = std::slice::from_ref(file);
+        let loaded = load_files(matches, paths, Vec::new(), reading(matches));
+        loaded.map_err(Unmade::Cli)
+    };
+    let making = Making {
+        fill: |set: &DataSet| {
+            let mut adder = Adder::new(set, &options)?;
+            let mut names_any = false;
+            let mut found = Vec::new();
+            for file in &files {
+                let loaded = load(file)?;
+                let job = Job::default();
+                with_progress("converting", &job, || adder.add(file, &loaded, &job))?;
+                names_any |= names_traces(&loaded);
+                found.extend(files_of(&loaded));
+            }
+            adder.commit(&Job::default())?;
+            Ok(match names_any {
+                true => Found::Files(found),
+                false => Found::Nothing,
+            })
+        },
+        look: || {
+            let mut found = Vec::new();
+            for file in &files {
+                found.extend(files_of(&load(file)?));
+            }
+            Ok(found)
+        },
+    };
+    let set = cached(&files, &what, making);
     set.map_err(|error| match error {
         Unmade::Cli(error) => error,
         Unmade::Set(error) => CliError::Input(error.to_string()),

@@ -173,6 +173,15 @@ impl Beside {
     }
 }
 
+/// Returns whether a recording names files that may be traces of its programs: which of them exist may change.
+pub(crate) fn names_traces(loaded: &LoadedTrace) -> bool {
+    let trace = &loaded.trace;
+    let is_trace = |path: &[u8]| ENDINGS.iter().any(|ending| path.ends_with(ending));
+    let mut written = trace.files.rows.iter().filter(|row| writes(row));
+    written.any(|row| is_trace(trace.strings.bytes(row.path)))
+        || loaded.members.iter().any(|member| names_traces(member))
+}
+
 impl Build {
     /// Returns the paths of traces that processes wrote, in the order in which they were first written.
     fn named(&mut self, trace: &Trace) -> Vec<Named> {

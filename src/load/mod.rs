@@ -34,6 +34,7 @@ use crate::index::{Index, IndexedTrace};
 use crate::trace::Trace;
 
 pub(crate) use crate::base::TraceId;
+pub(crate) use beside::names_traces;
 pub use detection::detect;
 #[cfg(feature = "gui")]
 pub(crate) use detection::format_of_file;

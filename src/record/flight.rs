@@ -2,6 +2,7 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,17 +14,27 @@ use super::to_file::SEARCH_EVERY;
 use super::trigger::Trigger;
 use super::trouble::RecordError;
 use super::watch::{Subject, Watch};
+use crate::base::atomic_file::Overwrite;
 use crate::event::clocks::kernel_clock;
 use crate::event::part::ClockUnit;
 
 /// Records until the planned end; writes a file each time the trigger matches.
 pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, RecordError> {
     // Errors now, not when the trigger matches, if no file can be written there.
-    Drafts::beside(&desk.plan.target.path)?;
+    let target = &desk.plan.target;
+    Drafts::beside(target)?;
+    let paths =
+        (0..flight.repeat.min(MOST_LOOKED_AT)).map(|it| numbered(&target.path, it as usize));
+    if target.overwrite == Overwrite::Refuse
+        && let Some(path) = paths.into_iter().find(|path| path.exists())
+    {
+        return Err(RecordError::Exists(path));
+    }
     let trigger = desk.trigger(&flight.trigger)?;
     let unit = kernel_clock(active_clock(&desk.session.clocks)).unit;
     let limits = Limits {
-        keep: (unit == ClockUnit::Nanoseconds).then_some(flight.keep),
+        // What is kept grows older until the file is written.
+        keep: (unit == ClockUnit::Nanoseconds).then(|| flight.keep.saturating_add(flight.after)),
         bytes: (flight.bytes / desk.cpus.len().max(1) as u64) as usize,
         page_size: desk.page_size as usize,
     };
@@ -39,23 +50,27 @@ pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, Reco
             .zip(&rings)
             .map(|(source, ring)| scope.spawn(move || ring.fill(&source.pages, shared)))
             .collect();
-        let flown = Flown {
+        let mut flown = Flown {
             desk: &mut *desk,
             flight,
             rings: &rings,
             trigger,
+            files: Vec::new(),
         };
-        let recorded = flown.run();
-        let stopped = desk.session.switch("0");
+        let flight = flown.run();
+        let stopped = flown.desk.session.switch("0");
         shared.is_stopping.store(true, Ordering::Release);
         for reader in readers {
             let result = reader.join();
             result.unwrap_or_else(|_| Err(std::io::Error::other("a reader panicked")))?;
         }
         stopped?;
-        recorded
+        flown.land(flight?)
     })
 }
+
+/// Of so many files, those that exist are found before the start.
+const MOST_LOOKED_AT: u32 = 10_000;
 
 /// A running flight recorder.
 struct Flown<'a, 'd> {
@@ -63,51 +78,82 @@ struct Flown<'a, 'd> {
     flight: &'a Flight,
     rings: &'a [CpuRing],
     trigger: Trigger,
+    /// The files that were written, with their sizes in bytes.
+    files: Vec<(PathBuf, u64)>,
+}
+
+/// The end of a flight.
+struct Landing {
+    elapsed: Duration,
+    command: Option<ExitStatus>,
 }
 
 impl Flown<'_, '_> {
-    fn run(mut self) -> Result<Recorded, RecordError> {
+    /// Writes a file each time the trigger matches, until the planned end.
+    fn run(&mut self) -> Result<Landing, RecordError> {
         self.desk.session.switch("1")?;
         let mut watch = Watch::new();
         let mut subject = Subject::start(&self.desk.plan.ending.command, &self.desk.plan.on)?;
-        let mut files = Vec::new();
         let mut next = Instant::now();
         let rings = self.rings;
         let held = || Some(held(rings));
         let mut is_over = false;
-        while !is_over && files.len() < self.flight.repeat as usize {
+        while !is_over && self.has_room() {
             is_over = watch.is_over(self.desk, &mut subject, &held)?;
             if Instant::now() < next && !is_over {
                 continue;
             }
             next = Instant::now() + SEARCH_EVERY;
-            let fresh = rings.iter().map(CpuRing::take_fresh).collect();
-            if !self.trigger.matches(fresh) {
+            if !self.matches() {
                 continue;
             }
             let until = watch.elapsed() + self.flight.after;
             while watch.elapsed() < until && !is_over {
                 is_over = watch.is_over(self.desk, &mut subject, &held)?;
             }
-            files.push(self.write(files.len())?);
+            self.write()?;
         }
-        let counts = self.desk.counts();
-        let elapsed: Duration = watch.elapsed();
-        Ok(Recorded {
-            files,
-            events: counts.read,
-            lost: counts.lost,
+        Ok(Landing {
+            elapsed: watch.elapsed(),
             command: subject.status,
-            is_disk_full: false,
-            trigger_share: Some(self.trigger.spent.as_secs_f64() / elapsed.as_secs_f64()),
         })
     }
 
-    /// Writes the kept pages to a file; `number` is the number of files written before.
-    fn write(&mut self, number: usize) -> Result<(PathBuf, u64), RecordError> {
-        let plan = self.desk.plan;
-        let path = numbered(&plan.target.path, number);
-        let drafts = Drafts::beside(&path)?;
+    /// Searches what the kernel still held when recording stopped: a program that is recorded often ends with what it is
+    /// recorded for.
+    fn land(mut self, landing: Landing) -> Result<Recorded, RecordError> {
+        if self.has_room() && self.matches() {
+            self.write()?;
+        }
+        let counts = self.desk.counts();
+        Ok(Recorded {
+            events: counts.read,
+            lost: counts.lost,
+            command: landing.command,
+            is_disk_full: false,
+            trigger_share: Some(self.trigger.spent.as_secs_f64() / landing.elapsed.as_secs_f64()),
+            files: self.files,
+        })
+    }
+
+    /// Returns whether another file may be written.
+    fn has_room(&self) -> bool {
+        self.files.len() < self.flight.repeat as usize
+    }
+
+    /// Returns whether the trigger matches what it has not searched.
+    fn matches(&mut self) -> bool {
+        let fresh = self.rings.iter().map(CpuRing::take_fresh).collect();
+        self.trigger.matches(fresh)
+    }
+
+    /// Writes the kept pages to the next file.
+    fn write(&mut self) -> Result<(), RecordError> {
+        let target = Target {
+            path: numbered(&self.desk.plan.target.path, self.files.len()),
+            ..self.desk.plan.target.clone()
+        };
+        let drafts = Drafts::beside(&target)?;
         let mut cpus = Vec::new();
         for ring in self.rings {
             let mut pages = drafts.file()?;
@@ -120,12 +166,9 @@ impl Flown<'_, '_> {
             cpus.push(CpuDraft { cpu, pages, size });
         }
         let about = self.desk.about()?;
-        let target = Target {
-            path: path.clone(),
-            ..plan.target.clone()
-        };
         let bytes = write(&target, &about, cpus, drafts)?;
-        Ok((path, bytes))
+        self.files.push((target.path, bytes));
+        Ok(())
     }
 }
 

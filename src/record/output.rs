@@ -6,7 +6,7 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rustix::fs::{FallocateFlags, copy_file_range, fallocate};
 use rustix::io::Errno;
@@ -22,8 +22,8 @@ use crate::tracedat::plan::{
 use crate::tracedat::sections::{FileHead, Packing};
 use crate::tracefs::head::{NATIVE, SectionText};
 
-/// Disk space that is reserved for the head of the file, in bytes.
-const RESERVE_BYTES: u64 = 24 << 20;
+/// Disk space that is reserved for the head of the file, in bytes: as much of it as there is, but not less than the last.
+const RESERVE_BYTES: [u64; 4] = [24 << 20, 18 << 20, 13 << 20, 10 << 20];
 /// Number of bytes that are copied at once.
 const STEP: usize = 1 << 20;
 
@@ -45,12 +45,12 @@ pub(crate) struct Drafts {
 }
 
 impl Drafts {
-    /// Reserves disk space in the folder of `path`.
+    /// Reserves disk space in the folder of the file.
     ///
     /// # Errors
-    /// If no file can be created in the folder.
-    pub(crate) fn beside(path: &Path) -> std::io::Result<Drafts> {
-        let folder = match path.parent() {
+    /// If no file can be created in the folder, or the disk has no room for the head of an uncompressed file.
+    pub(crate) fn beside(target: &Target) -> std::io::Result<Drafts> {
+        let folder = match target.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),
             _ => PathBuf::from("."),
         };
@@ -59,10 +59,20 @@ impl Drafts {
             std::io::Error::new(error.kind(), words)
         })?;
         // On a file system that cannot reserve space, a recording that fills the disk may be lost.
-        let is_held = fallocate(&reserve, FallocateFlags::empty(), 0, RESERVE_BYTES).is_ok();
+        let mut held = Err(Errno::NOSPC);
+        for bytes in RESERVE_BYTES {
+            held = fallocate(&reserve, FallocateFlags::empty(), 0, bytes);
+            if held != Err(Errno::NOSPC) {
+                break;
+            }
+        }
+        if held == Err(Errno::NOSPC) && target.packing == Packing::Plain {
+            let words = format!("less than 10 MB are free in {}", folder.display());
+            return Err(std::io::Error::new(ErrorKind::StorageFull, words));
+        }
         Ok(Drafts {
             folder,
-            reserve: is_held.then_some(reserve),
+            reserve: held.is_ok().then_some(reserve),
         })
     }
 

@@ -21,7 +21,7 @@ const SHOWN_EVERY: Duration = Duration::from_millis(50);
 
 /// Records until the planned end, then writes the file.
 pub(super) fn to_file(desk: &mut Desk<'_>) -> Result<Recorded, RecordError> {
-    let drafts = Drafts::beside(&desk.plan.target.path)?;
+    let drafts = Drafts::beside(&desk.plan.target)?;
     let mut live = desk.plan.live.as_ref().map(|live| {
         let cpus = desk.cpus.iter().map(|source| source.cpu);
         LiveFolder::new(live, &desk.plan.order, cpus.collect())

@@ -229,8 +229,11 @@ pub(crate) const AT_LEAST: ColumnDef<'static> = ColumnDef::duration(
 )
 .minor();
 /// In data sets: the row of the thread.
-pub(crate) const UTID: ColumnDef<'static> =
-    ColumnDef::row("utid", "Thread row", "The row of the thread in threads.");
+pub(crate) const UTID: ColumnDef<'static> = ColumnDef::row(
+    "utid",
+    "Thread row",
+    "The row of the thread in threads; none for an idle CPU.",
+);
 /// In data sets: the row of the process.
 pub(super) const UPID: ColumnDef<'static> = ColumnDef::row(
     "upid",

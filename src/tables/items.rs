@@ -47,6 +47,15 @@ pub(crate) fn cpu_number(trace: &Trace, index: Option<u32>) -> Cell<'static> {
         .into()
 }
 
+/// Returns the name of a thread, as tables and exports contain it: in the table of threads, too, if it has one.
+fn thread_name(trace: &Trace, id: Option<ThreadId>) -> Cow<'_, str> {
+    let named = id.map(|id| trace.thread(id).name);
+    match named.filter(|&name| name != StringId::EMPTY) {
+        Some(name) => exact_text(trace.strings.bytes(name)),
+        None => trace.thread_name(id),
+    }
+}
+
 /// Returns the name of a track, as tables and exports contain it.
 pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     let Some(track) = trace.tracks.get(id.0 as usize) else {
@@ -55,7 +64,7 @@ pub(crate) fn track_name(trace: &Trace, id: TrackId) -> Cow<'_, str> {
     match track.kind {
         _ if track.name != StringId::EMPTY => exact_text(trace.strings.bytes(track.name)),
         TrackKind::Cpu(cpu) => trace.cpu_title(cpu).into(),
-        TrackKind::Thread(thread) => trace.thread_name(thread),
+        TrackKind::Thread(thread) => thread_name(trace, Some(thread)),
         TrackKind::Nobody => trace.thread_name(None),
         TrackKind::Async(_) => Cow::default(),
     }
@@ -98,14 +107,14 @@ impl Owners {
             };
             owners.tids.push(id.map(tid));
             owners.processes.push(process.map(|process| process.name.0));
-            owners.names.push(trace.thread_name(id).into_owned());
+            owners.names.push(thread_name(trace, id).into_owned());
         }
         owners
     }
 
-    /// Returns the row of the thread with this index.
+    /// Returns the row of the thread with this index; `None` for an idle CPU, which is not in the table of threads.
     pub(crate) fn utid(&self, index: usize) -> Option<i64> {
-        (index + 1 < self.tids.len()).then_some(index as i64)
+        (index > 0 && index + 1 < self.tids.len()).then_some(index as i64)
     }
 
     /// Returns the index of the entry for a thread, or for rows without a thread.

@@ -153,7 +153,7 @@ pub(super) const STATES: TableDef = TableDef {
             ColumnDef::row(
                 "waker_utid",
                 "Waker row",
-                "The row of the thread that ended the wait.",
+                "The row of the thread that ended the wait; none for an idle CPU.",
             ),
         ],
         columns: &[
@@ -281,7 +281,8 @@ const STATE_COLUMNS: &[Fill<StateOfTable, StateTexts>] = &[
     },
     |rows, out| {
         let waker = |row: &StateOfTable| row.waker.as_ref().and_then(Waker::thread);
-        let utid = |row: &StateOfTable| waker(row).map(|waker| waker.0.into());
+        let owners = &rows.known.owners;
+        let utid = |row: &StateOfTable| owners.utid(owners.index(waker(row)));
         out.ints(rows.iter().map(utid));
     },
 ];

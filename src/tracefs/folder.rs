@@ -31,6 +31,8 @@ pub enum Trouble {
     NotMounted,
     /// The file cannot be opened without more rights.
     NotAllowed(PathBuf),
+    /// tracefs is mounted read-only.
+    ReadOnly,
     /// The kernel is locked down: even root may not open the file.
     Locked(PathBuf),
     /// The tracer works only in the top folder of tracefs, which another program uses.
@@ -80,6 +82,10 @@ impl fmt::Display for Trouble {
             Trouble::NotMounted => write!(
                 f,
                 "tracefs is not mounted; mount it with: sudo mount -t tracefs nodev {USUAL}"
+            ),
+            Trouble::ReadOnly => write!(
+                f,
+                "tracefs is mounted read-only; mount it again with: sudo mount -o remount,rw {USUAL}"
             ),
             Trouble::NotAllowed(path) => {
                 let user = std::env::var("USER").unwrap_or_else(|_| "$USER".into());
@@ -487,6 +493,7 @@ fn io_trouble(path: &Path, error: std::io::Error) -> Trouble {
         ErrorKind::PermissionDenied if !rustix::process::geteuid().is_root() => {
             Trouble::NotAllowed(path.to_path_buf())
         }
+        ErrorKind::ReadOnlyFilesystem => Trouble::ReadOnly,
         ErrorKind::PermissionDenied if is_locked_down() => Trouble::Locked(path.to_path_buf()),
         _ => Trouble::Io {
             path: path.to_path_buf(),

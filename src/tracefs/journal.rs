@@ -133,7 +133,8 @@ fn remove_instance(top: &Folder, name: &str) -> Option<String> {
     let folder = format!("instances/{name}");
     // The kernel may still be closing the instance's files.
     for _ in 0..50 {
-        if top.remove_folder(&folder).is_ok() {
+        // Perhaps it was never made.
+        if top.remove_folder(&folder).is_ok() || !top.has(&folder) {
             return None;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));

@@ -1,6 +1,6 @@
 //! Data sets: what is in them after adding, replacing, compacting, and after jobs that were killed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -217,6 +217,74 @@ fn rows_of_a_part_are_sorted_by_trace_and_time() {
 }
 
 #[test]
+fn rows_of_processes_are_in_order_of_time_and_those_without_one_are_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("set");
+    let minix = "sample-traces/minix-pipeline.minix";
+    added(&set, &[minix, ETRACE], &["--tables", "build_process"]);
+    let mut has_untimed = false;
+    for path in live(&set).remove("build_process").unwrap() {
+        let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+        let mut before = i64::MIN;
+        for row in reader.get_row_iter(None).unwrap() {
+            let row = row.unwrap();
+            let mut columns = row.get_column_iter();
+            let (_, time) = columns.find(|(column, _)| *column == "ts").unwrap();
+            let time = match time {
+                Field::Long(time) => *time,
+                _ => i64::MAX,
+            };
+            has_untimed |= time == i64::MAX;
+            assert!(before <= time);
+            before = time;
+        }
+    }
+    assert!(has_untimed);
+}
+
+#[test]
+fn fields_of_events_are_all_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let set = folder.path().join("set");
+    let many: Vec<String> = (0..260)
+        .map(|number| format!("\"f{number}\":{number}"))
+        .collect();
+    let event = |name: &str, ts: u32, args: &str| {
+        format!(
+            r#"{{"ph":"X","name":"{name}","ts":{ts},"dur":5,"pid":1,"tid":1,"args":{{{args}}}}}"#
+        )
+    };
+    let events = [
+        event("many", 1, &many.join(",")),
+        event("major gc", 10, r#""k":["cat","dog"],"mix":true"#),
+        event("major-gc", 20, r#""k":"one","mix":1"#),
+        event("major gc", 30, ""),
+    ];
+    let path = folder.path().join("made.json");
+    std::fs::write(&path, format!("[{}]", events.join(","))).unwrap();
+    let wanted = "many,major-gc,major gc";
+    let output = run(&[
+        "dataset",
+        "add",
+        &text(&set),
+        &text(&path),
+        "--events",
+        wanted,
+    ]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("60 fields of event_many after the first 200"),
+        "{said}"
+    );
+    let found = rows(&set, "event_major_gc");
+    let of = |name: &str| -> Vec<&str> { found.iter().map(|row| &*row[name]).collect() };
+    assert_eq!(of("ts"), ["10000", "20000", "30000"]);
+    assert_eq!(of("k"), ["[cat, dog]", "one", ""]);
+    assert_eq!(of("mix"), ["true", "1", ""]);
+}
+
+#[test]
 fn damaged_inputs_are_left_out_and_all_others_are_in() {
     let folder = tempfile::tempdir().unwrap();
     let set = folder.path().join("set");
@@ -286,9 +354,23 @@ fn a_kind_of_events_has_a_table_of_its_own() {
     added(
         &set,
         &["sample-traces/sched-irq-syscalls.dat"],
-        &["--events", "sched_switch", "--tables", "ftrace_event"],
+        // Two names of one kind, and the kinds of one table, give each event once.
+        &[
+            "--events",
+            "sched_switch,sched:sched_switch",
+            "--tables",
+            "ftrace_event,thread",
+        ],
     );
     let switches = rows(&set, "event_sched_switch");
+    let ids: BTreeSet<&String> = switches.iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids.len(), switches.len());
+    let threads: BTreeSet<String> = rows(&set, "thread")
+        .into_iter()
+        .map(|mut row| row.remove("utid").unwrap())
+        .collect();
+    let is_known = |utid: &String| utid.is_empty() || threads.contains(utid);
+    assert!(switches.iter().all(|row| is_known(&row["utid"])));
     let events = rows(&set, "ftrace_event");
     let named = events.iter().filter(|row| row["name"] == "sched_switch");
     assert!(switches.len() > 10 && switches.len() == named.count());
@@ -354,6 +436,8 @@ fn scripts_for_engines_name_the_live_parts() {
             _ => "it's a set",
         };
         assert!(script.contains(expected), "{script}");
+        // A bracket in a path is no pattern.
+        assert_eq!(script.contains("glob=False"), engine == "polars");
     }
     let script = stdout(&["dataset", "views", &text(&set), "--for", "trino"]);
     assert!(script.contains("partitioned_by = ARRAY['date', 'bucket']"));

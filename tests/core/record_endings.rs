@@ -182,6 +182,27 @@ fn a_flight_recorder_writes_the_last_stretch_each_time_something_matches() {
                 .any(|name| name == "sched_process_exec")
         );
     }
+    // What matches may be the last event of the command, and `--after` is added to what is kept before.
+    for file in [desk.out(), desk.folder.path().join("out-2.dat")] {
+        fs::remove_file(file).unwrap();
+    }
+    let last = "sched_process_exit: comm == \"sleep\"";
+    let ring = ["--ring", "500ms", "--trigger", last, "--after", "2s"];
+    let command = ["--preset", "sched", "--", "sleep", "0.7"];
+    let output = desk.run(&[&ring[..], &command].concat());
+    assert!(output.status.success(), "{}", words(&output));
+    let has_exit = |file: &Path| {
+        event_names(file)
+            .iter()
+            .any(|it| it == "sched_process_exit")
+    };
+    assert!(has_exit(&desk.out()));
+    // A file that exists is found before anything is recorded.
+    fs::rename(desk.out(), desk.folder.path().join("out-3.dat")).unwrap();
+    let output = desk.run(&[&ring[..], &["--repeat", "3"], &command].concat());
+    assert!(!output.status.success() && words(&output).contains("out-3.dat exists already"));
+    assert!(!desk.out().exists());
+    fs::rename(desk.folder.path().join("out-3.dat"), desk.out()).unwrap();
     let quiet = [
         "--ring",
         "1s",

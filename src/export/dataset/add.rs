@@ -1,10 +1,10 @@
 //! Adding traces to a data set.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 
-use super::event_table::event_rows;
+use super::event_table::{EVENT_TABLE, WantedEvents, event_tables};
 use super::manifest::{Manifest, PartEntry, TraceEntry, TraceRows, UNKNOWN};
 use super::parts::{MadePart, Workshop};
 use super::stored::{SetTable, StoredRows, tables};
@@ -26,7 +26,7 @@ pub(crate) struct AddOptions {
     /// The tables, by their names in data sets; empty: the usual ones.
     pub tables: Vec<String>,
     /// The kinds of events that get a table of their own.
-    pub events: Vec<String>,
+    pub events: Vec<WantedEvents>,
     /// Labels of the traces.
     pub labels: BTreeMap<String, String>,
 }
@@ -36,18 +36,19 @@ impl AddOptions {
     #[must_use]
     pub(crate) fn for_question(question: &str) -> AddOptions {
         let is_part_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        // SQL names ignore case.
+        let question = question.to_ascii_lowercase();
         let words: Vec<&str> = question.split(|c| !is_part_of_name(c)).collect();
         let is_wanted = |table: &SetTable| table.is_usual() || words.contains(&table.name);
-        let events = words.iter().filter_map(|word| word.strip_prefix("event_"));
-        let mut events: Vec<String> = events.map(str::to_owned).collect();
-        events.sort_unstable();
-        events.dedup();
+        let events = words.iter().filter(|word| word.starts_with(EVENT_TABLE));
+        let events = events.map(|table| WantedEvents::Table((*table).to_owned()));
+        let events: BTreeSet<WantedEvents> = events.collect();
         AddOptions {
             tables: tables()
                 .filter(is_wanted)
                 .map(|table| table.name.to_owned())
                 .collect(),
-            events,
+            events: events.into_iter().collect(),
             ..AddOptions::default()
         }
     }
@@ -186,8 +187,7 @@ impl<'s> Adder<'s> {
                 all.extend(StoredRows::of(table, scope, id));
             }
         }
-        let events = options.events.iter();
-        all.extend(events.filter_map(|event| event_rows(scope.loaded, event, id)));
+        all.extend(event_tables(scope.loaded, &options.events, id));
         all
     }
 
@@ -198,6 +198,7 @@ impl<'s> Adder<'s> {
         loaded: &LoadedTrace,
         job: &Job,
     ) -> Result<(MadePart, Vec<String>), SetError> {
+        let rows = rows.in_order_of_time(loaded);
         let number = u64::from_str_radix(&of.id, 16).unwrap_or(0);
         let entry = PartEntry {
             table: rows.table,
@@ -211,6 +212,7 @@ impl<'s> Adder<'s> {
             }],
         };
         let table = entry.table.clone();
+        let note = rows.note;
         let (part, written) = self
             .workshop
             .make(&rows.columns, &rows.sorted, entry, |file| {
@@ -223,7 +225,12 @@ impl<'s> Adder<'s> {
                 let name = &column.name;
                 format!("{count} values of {table}.{name} do not fit into its type: they are NULL")
             });
-        Ok((part, notes.collect()))
+        Ok((part, note.into_iter().chain(notes).collect()))
+    }
+
+    /// Returns how many traces are converted, but not live.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
     }
 
     /// Makes the traces that were converted live.
@@ -295,4 +302,24 @@ pub(crate) fn unknown_tables(names: &[String]) -> Vec<String> {
         .filter(|name| !is_known(name))
         .cloned()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_names_tables_in_any_case() {
+        let options =
+            AddOptions::for_question("SELECT * FROM ARGS, Event_Major_GC, event_major_gc");
+        assert!(options.tables.iter().any(|name| name == "args"));
+        let wanted = WantedEvents::Table("event_major_gc".to_owned());
+        assert_eq!(options.events, [wanted]);
+        assert!(
+            !AddOptions::for_question("SELECT 1")
+                .tables
+                .iter()
+                .any(|name| name == "args")
+        );
+    }
 }

@@ -18,7 +18,7 @@
 pub(crate) mod add;
 pub(crate) mod compact;
 pub(crate) mod engine;
-mod event_table;
+pub(crate) mod event_table;
 pub(crate) mod manifest;
 mod parts;
 pub(crate) mod plotted;

@@ -72,7 +72,11 @@ impl Workshop {
             file.sync_data()?;
             Ok((written, file.metadata()?.len()))
         };
-        let (written, size_bytes) = made().map_err(at(&path))?;
+        let (written, size_bytes) = made().map_err(|error| {
+            // The disk may be full: others need the room. (The folder is removed with the job.)
+            let _left = std::fs::remove_file(&path);
+            at(&path)(error)
+        })?;
         entry.size_bytes = size_bytes;
         entry.hash = self.hash(&entry, number);
         Ok((MadePart { path, entry }, written))

@@ -4,12 +4,15 @@
 //! traces -> data set in the cache (once) -> views + question -> DuckDB -> rows as JSON, a line each -> cells
 //! ```
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::add::{AddOptions, Adder};
 use super::engine::{Engine, EngineError};
@@ -158,8 +161,26 @@ impl DataSet {
     }
 
     /// Runs the question with DuckDB, which writes its result, with the columns of the SQL `select`, to the file
-    /// `rows`.
+    /// `rows`; again if another job replaced parts of the data set meanwhile.
     fn ask_as(
+        &self,
+        question: Question<'_>,
+        select: &str,
+        rows: &str,
+        job: &Job,
+    ) -> Result<Answer, QueryError> {
+        for _ in 1..MOST_TRIES {
+            let asked = self.manifest()?.parts;
+            match self.ask_once(question, select, rows, job) {
+                Err(QueryError::Engine(_))
+                    if self.manifest()?.parts != asked && job.check().is_ok() => {}
+                answered => return answered,
+            }
+        }
+        self.ask_once(question, select, rows, job)
+    }
+
+    fn ask_once(
         &self,
         question: Question<'_>,
         select: &str,
@@ -206,6 +227,9 @@ impl DataSet {
         Ok(Answer { folder, columns })
     }
 }
+
+/// How often a question is asked while other jobs replace parts of the data set.
+const MOST_TRIES: u32 = 20;
 
 /// The file of an answer as Parquet.
 const PARQUET_ROWS: &str = "rows.parquet";
@@ -270,29 +294,89 @@ impl Answer {
     ) -> std::io::Result<()> {
         let rows = BufReader::new(File::open(self.folder.path().join("rows.json"))?);
         for line in rows.lines() {
-            let mut row: Value = serde_json::from_str(&line?)?;
-            let cells = self.columns.iter();
-            let cells = cells.map(|column| cell_of(row[column.name.as_str()].take()));
-            let cells: Vec<Cell<'_>> = cells.collect();
-            each(&cells)?;
+            let line = line?;
+            let line = with_quoted_numbers(&line);
+            let row: BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(&line)?;
+            let cells = self.columns.iter().map(|column| {
+                let value = row.get(column.name.as_str());
+                value.map_or(Ok(Cell::None), |value| cell_of(column, value.get()))
+            });
+            let cells: Result<Vec<Cell<'_>>, serde_json::Error> = cells.collect();
+            each(&cells?)?;
         }
         Ok(())
     }
 }
 
-fn cell_of(value: Value) -> Cell<'static> {
-    match value {
-        Value::Null => Cell::None,
-        Value::Bool(flag) => u32::from(flag).into(),
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(whole), ..) => whole.into(),
-            (None, Some(whole), _) => whole.into(),
-            (None, None, Some(number)) => number.into(),
-            (None, None, None) => number.to_string().into(),
-        },
-        Value::String(text) => text.into(),
-        nested => nested.to_string().into(),
+/// Returns a line of JSON in which the numbers are texts that DuckDB writes and JSON does not have: `NaN`, `Infinity`.
+fn with_quoted_numbers(line: &str) -> Cow<'_, str> {
+    const ODD: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
+    if !ODD.iter().any(|odd| line.contains(odd)) {
+        return Cow::Borrowed(line);
     }
+    let mut quoted = String::with_capacity(line.len() + 2);
+    let mut rest = line;
+    while let Some(next) = rest.chars().next() {
+        let length = match (next, ODD.iter().find(|odd| rest.starts_with(**odd))) {
+            ('"', _) => string_length(rest),
+            (_, Some(odd)) => {
+                quoted.push('"');
+                quoted.push_str(odd);
+                quoted.push('"');
+                rest = &rest[odd.len()..];
+                continue;
+            }
+            (next, None) => next.len_utf8(),
+        };
+        quoted.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    Cow::Owned(quoted)
+}
+
+/// Returns the length in bytes of the string at the start of a text, with its quotes.
+fn string_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().skip(1).position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 2)
+}
+
+/// Returns a decimal fraction without zeros at its end.
+fn without_zeros(number: &str) -> &str {
+    match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    }
+}
+
+/// Returns a value of a column: whole numbers of any size and decimal fractions with all their digits.
+fn cell_of<'v>(column: &AnswerColumn, value: &'v str) -> Result<Cell<'v>, serde_json::Error> {
+    let is_float = matches!(column.of.as_str(), "DOUBLE" | "FLOAT");
+    Ok(match value.as_bytes().first() {
+        Some(b'n') => Cell::None,
+        Some(b't') => 1_u32.into(),
+        Some(b'f') => 0_u32.into(),
+        Some(b'"') => {
+            let text: String = serde_json::from_str(value)?;
+            match text.parse::<f64>() {
+                Ok(number) if is_float => number.into(),
+                _ => text.into(),
+            }
+        }
+        Some(b'{' | b'[') => value.into(),
+        _ if is_float => value
+            .parse()
+            .map_or(Cell::None, |number: f64| number.into()),
+        _ => match (value.parse::<i128>(), value.parse::<f64>()) {
+            (Ok(whole), _) => Cell::Int(whole),
+            (_, Ok(number)) if number.to_string() == without_zeros(value) => number.into(),
+            _ => value.into(),
+        },
+    })
 }
 
 /// Asks DuckDB about one trace as it is loaded, with its attached definitions and the other files on its axis: ids in the
@@ -310,8 +394,7 @@ pub(crate) fn ask_about(
     }
     // Checked first: converting the trace may take long.
     let asked = Question::new(question)?;
-    let mut files = Vec::new();
-    add_files(loaded, &mut files);
+    let files = files_of(loaded);
     let options = AddOptions::for_question(question);
     let probes = loaded.probes.as_ref().map(|probes| &probes.set);
     let shifts = loaded.trace.sources.iter();
@@ -320,13 +403,24 @@ pub(crate) fn ask_about(
         "{:?} {:?} {:?} {} {probes:?} {shifts:?}",
         options.tables, options.events, loaded.reading, loaded.file_bytes
     );
-    let set = cached(&files, &what, |set| {
-        let mut adder = Adder::new(set, &options)?;
-        adder.add(&loaded.path, loaded, job)?;
-        adder.commit(job)?;
-        Ok::<(), QueryError>(())
-    })?;
+    let making = Making {
+        fill: |set: &DataSet| {
+            let mut adder = Adder::new(set, &options)?;
+            adder.add(&loaded.path, loaded, job)?;
+            adder.commit(job)?;
+            Ok::<_, QueryError>(Found::Nothing)
+        },
+        look: || Ok(files.clone()),
+    };
+    let set = cached(&files, &what, making)?;
     set.ask(asked, job)
+}
+
+/// Returns the paths of all files of a trace, without repetition.
+pub(crate) fn files_of(loaded: &LoadedTrace) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    add_files(loaded, &mut files);
+    files
 }
 
 /// Adds the paths of all files of a trace, without repetition.
@@ -350,15 +444,38 @@ fn cache_folder() -> Option<PathBuf> {
     Some(user_folder::cache_folder()?.join("datasets"))
 }
 
-/// Returns the data set of these files if it is in the cache, else makes it with `fill`. `what` distinguishes data sets of
+/// The files that were opened because recordings name them: traces of their programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// The recordings name none.
+    Nothing,
+    /// All files of the traces. Which of those that the recordings name exist may change.
+    Files(Vec<PathBuf>),
+}
+
+/// How a data set for the cache is made.
+pub(crate) struct Making<F, L> {
+    /// Adds the traces.
+    pub fill: F,
+    /// Returns all files of the traces as they are now.
+    pub look: L,
+}
+
+/// Name of the file of a cached data set with the fingerprint of [`Found::Files`].
+const FOUND: &str = "found-files";
+
+/// Returns the data set of these files if it is in the cache, else makes it. `what` distinguishes data sets of
 /// the same files with other contents.
 ///
 /// # Errors
-/// Errors of `fill`, and errors of the system.
+/// Errors of `making`, and errors of the system.
 pub(crate) fn cached<E: From<SetError>>(
     files: &[PathBuf],
     what: &str,
-    fill: impl FnOnce(&DataSet) -> Result<(), E>,
+    making: Making<
+        impl FnOnce(&DataSet) -> Result<Found, E>,
+        impl FnOnce() -> Result<Vec<PathBuf>, E>,
+    >,
 ) -> Result<DataSet, E> {
     let io = |path: &Path, error: std::io::Error| SetError::Io {
         path: path.to_path_buf(),
@@ -367,7 +484,15 @@ pub(crate) fn cached<E: From<SetError>>(
     let folder = cache_folder().unwrap_or_else(|| std::env::temp_dir().join("threadline-datasets"));
     let place = folder.join(key_of(files, what).map_err(|error| io(&folder, error))?);
     if let Ok(known) = DataSet::open(&place) {
-        return Ok(known);
+        let found = std::fs::read_to_string(place.join(FOUND));
+        let is_current = match found {
+            Ok(found) => key_of(&(making.look)()?, "").is_ok_and(|key| key == found),
+            Err(_) => true,
+        };
+        if is_current {
+            return Ok(known);
+        }
+        std::fs::remove_dir_all(&place).map_err(|error| io(&place, error))?;
     }
     create_private_folder(&folder).map_err(|error| io(&folder, error))?;
     let made = tempfile::Builder::new()
@@ -375,7 +500,11 @@ pub(crate) fn cached<E: From<SetError>>(
         .tempdir_in(&folder);
     let made = made.map_err(|error| io(&folder, error))?;
     let set = DataSet::open_or_make(made.path(), Some(1))?;
-    fill(&set)?;
+    if let Found::Files(found) = (making.fill)(&set)? {
+        let key = key_of(&found, "");
+        let written = key.and_then(|key| std::fs::write(made.path().join(FOUND), key));
+        written.map_err(|error| io(made.path(), error))?;
+    }
     make_room(&folder);
     match std::fs::rename(made.path(), &place) {
         Ok(()) => {
@@ -489,10 +618,11 @@ pub const PREPARED: &[Prepared] = &[
     },
     Prepared {
         name: "wakers",
-        about: "Which thread woke which, and how often",
-        sql: "SELECT w.name AS waker, t.name AS woken, count(*) AS wakeups\n\
+        about: "Which thread or interrupt woke which thread, and how often",
+        sql: "SELECT coalesce(w.name, s.waker) AS waker, t.name AS woken, count(*) AS wakeups\n\
               FROM thread_state s JOIN thread t USING (trace_id, utid)\n\
-              JOIN thread w ON w.trace_id = s.trace_id AND w.utid = s.waker_utid\n\
+              LEFT JOIN thread w ON w.trace_id = s.trace_id AND w.utid = s.waker_utid\n\
+              WHERE s.waker IS NOT NULL\n\
               GROUP BY ALL ORDER BY wakeups DESC, waker, woken LIMIT 50",
     },
     Prepared {
@@ -526,3 +656,48 @@ pub const PREPARED: &[Prepared] = &[
               ORDER BY s.severity, s.value DESC, t.path, s.name",
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(line: &str, columns: &[(&str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("rows.json"), format!("{line}\n")).unwrap();
+        let column = |&(name, of): &(&str, &str)| AnswerColumn {
+            name: name.to_owned(),
+            of: of.to_owned(),
+        };
+        let answer = Answer {
+            columns: columns.iter().map(column).collect(),
+            folder,
+        };
+        let mut out = Vec::new();
+        answer.write_rows(RowFormat::Tsv, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        text.lines().nth(1).unwrap().to_owned()
+    }
+
+    #[test]
+    fn numbers_of_an_answer_keep_their_digits() {
+        let line = r#"{"a":18446744073709551614,"b":12345678901234567890.123456789,"c":1.50,"d":NaN,"e":-Infinity}"#;
+        let columns = [
+            ("a", "HUGEINT"),
+            ("b", "DECIMAL(38,9)"),
+            ("c", "DECIMAL(4,2)"),
+            ("d", "DOUBLE"),
+            ("e", "FLOAT"),
+        ];
+        let expected = "18446744073709551614\t12345678901234567890.123456789\t1.5\tNaN\t-inf";
+        assert_eq!(cells(line, &columns), expected);
+        let line = r#"{"a":"NaN, \"Infinity","b":[1.0,Infinity],"c":null,"d":true}"#;
+        let columns = [
+            ("a", "VARCHAR"),
+            ("b", "DOUBLE[]"),
+            ("c", "BIGINT"),
+            ("d", "BOOLEAN"),
+        ];
+        let expected = "NaN, \"Infinity\t[1.0,\"Infinity\"]\t\\N\t1";
+        assert_eq!(cells(line, &columns), expected);
+    }
+}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::export::parquet::layout::StoredColumn;
 use crate::load::LoadedTrace;
-use crate::tables::batch::{Batch, Names};
+use crate::tables::batch::{BATCH_ROWS, Batch, Names};
 use crate::tables::recordings::{RECORDING, RECORDING_LABEL};
 use crate::tables::{Cell, ColumnDef, RowSource, Rows, Scope, TABLES, TableDef};
 
@@ -59,6 +59,8 @@ pub(super) struct StoredRows {
     pub sorted: Vec<usize>,
     /// The rows.
     pub source: Box<dyn RowSource>,
+    /// A sentence for the user about what is left out.
+    pub note: Option<String>,
 }
 
 impl StoredRows {
@@ -85,6 +87,72 @@ impl StoredRows {
             sorted: sorted_by(&columns),
             columns,
             source: Box::new(source),
+            note: None,
+        }
+    }
+}
+
+impl StoredRows {
+    /// Returns the rows in order of time; those without a time are last. (Rows of `build_process` are in the order of the
+    /// process tree.)
+    pub(super) fn in_order_of_time(self, loaded: &LoadedTrace) -> StoredRows {
+        let Some(ts) = self.columns.iter().position(|it| it.name == "ts") else {
+            return self;
+        };
+        let count = self.source.len();
+        let mut last = i128::MIN;
+        let is_sorted = (0..count).step_by(BATCH_ROWS).all(|first| {
+            let times = times(
+                &*self.source,
+                loaded,
+                ts,
+                first..count.min(first + BATCH_ROWS),
+            );
+            let is_sorted = times.is_sorted() && times.first().is_none_or(|&time| time >= last);
+            last = times.last().copied().unwrap_or(last);
+            is_sorted
+        });
+        if is_sorted {
+            return self;
+        }
+        let times = times(&*self.source, loaded, ts, 0..count);
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by_key(|&row| times.get(row));
+        let source = self.source;
+        StoredRows {
+            source: Box::new(Ordered { source, order }),
+            ..self
+        }
+    }
+}
+
+/// Returns the times of rows, from the column with index `ts`; the maximum for those without a time.
+fn times(source: &dyn RowSource, loaded: &LoadedTrace, ts: usize, rows: Range<usize>) -> Vec<i128> {
+    let mut batch = Batch::new(ts..=ts);
+    source.batch(loaded, rows, &mut batch);
+    let column = batch.columns().first();
+    let cells = (0..batch.len()).filter_map(|row| Some(column?.cell(row)));
+    let times = cells.map(|cell| match cell {
+        Cell::Int(time) => time,
+        _ => i128::MAX,
+    });
+    times.collect()
+}
+
+/// The rows of a source in another order.
+struct Ordered {
+    source: Box<dyn RowSource>,
+    order: Vec<usize>,
+}
+
+impl RowSource for Ordered {
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    fn row<'a>(&'a self, loaded: &'a LoadedTrace, at: usize, cells: &mut Vec<Cell<'a>>) {
+        if let Some(&row) = self.order.get(at) {
+            self.source.row(loaded, row, cells);
         }
     }
 }

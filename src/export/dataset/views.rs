@@ -189,8 +189,20 @@ def context():
     .to_owned();
     for (name, table) in tables {
         let rows = match table.paths.is_empty() {
+            // Kinds of events may have other fields in other traces.
+            false if name.starts_with("event_") => {
+                let parts = table.paths.iter().map(|path| {
+                    let path = python(path);
+                    format!("pl.scan_parquet({path}, hive_partitioning=False, glob=False)")
+                });
+                let parts: Vec<String> = parts.collect();
+                format!(
+                    "pl.concat([{}], how=\"diagonal_relaxed\")",
+                    parts.join(", ")
+                )
+            }
             false => format!(
-                "pl.scan_parquet([{}], hive_partitioning=False)",
+                "pl.scan_parquet([{}], hive_partitioning=False, glob=False)",
                 listed(&table.paths, python)
             ),
             true => {
