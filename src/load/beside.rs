@@ -176,10 +176,14 @@ impl Beside {
 /// Returns whether a recording names files that may be traces of its programs: which of them exist may change.
 pub(crate) fn names_traces(loaded: &LoadedTrace) -> bool {
     let trace = &loaded.trace;
-    let is_trace = |path: &[u8]| ENDINGS.iter().any(|ending| path.ends_with(ending));
     let mut written = trace.files.rows.iter().filter(|row| writes(row));
-    written.any(|row| is_trace(trace.strings.bytes(row.path)))
+    written.any(|row| may_be_trace(trace.strings.bytes(row.path)))
         || loaded.members.iter().any(|member| names_traces(member))
+}
+
+/// Returns whether a trace may have this path, by its ending.
+fn may_be_trace(path: &[u8]) -> bool {
+    ENDINGS.iter().any(|ending| path.ends_with(ending))
 }
 
 impl Build {
@@ -189,7 +193,7 @@ impl Build {
         let mut numbers: FxHashMap<StringId, usize> = FxHashMap::default();
         for row in trace.files.rows.iter().filter(|row| writes(row)) {
             let path = trace.strings.bytes(row.path);
-            if !ENDINGS.iter().any(|ending| path.ends_with(ending)) {
+            if !may_be_trace(path) {
                 continue;
             }
             let Some(process) = trace.thread(row.thread).process else {

@@ -57,7 +57,7 @@ pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, Reco
             trigger,
             files: Vec::new(),
         };
-        let flight = flown.run();
+        let landing = flown.run();
         let stopped = flown.desk.session.switch("0");
         shared.is_stopping.store(true, Ordering::Release);
         for reader in readers {
@@ -65,7 +65,7 @@ pub(super) fn fly(desk: &mut Desk<'_>, flight: &Flight) -> Result<Recorded, Reco
             result.unwrap_or_else(|_| Err(std::io::Error::other("a reader panicked")))?;
         }
         stopped?;
-        flown.land(flight?)
+        flown.land(landing?)
     })
 }
 

@@ -90,9 +90,7 @@ impl StoredRows {
             note: None,
         }
     }
-}
 
-impl StoredRows {
     /// Returns the rows in order of time; those without a time are last. (Rows of `build_process` are in the order of the
     /// process tree.)
     pub(super) fn in_order_of_time(self, loaded: &LoadedTrace) -> StoredRows {

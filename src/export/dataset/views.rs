@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use super::event_table::EVENT_TABLE;
 use super::manifest::Manifest;
 use super::stored::{stored, tables};
 use super::{DataSet, SetError, at};
@@ -125,7 +126,7 @@ fn duckdb(tables: &BTreeMap<String, LiveTable>) -> String {
             false => format!(
                 "* FROM read_parquet([{}], hive_partitioning = false, union_by_name = {})",
                 listed(&table.paths, quoted),
-                name.starts_with("event_")
+                name.starts_with(EVENT_TABLE)
             ),
             true => {
                 let columns = table.columns.iter();
@@ -190,7 +191,7 @@ def context():
     for (name, table) in tables {
         let rows = match table.paths.is_empty() {
             // Kinds of events may have other fields in other traces.
-            false if name.starts_with("event_") => {
+            false if name.starts_with(EVENT_TABLE) => {
                 let parts = table.paths.iter().map(|path| {
                     let path = python(path);
                     format!("pl.scan_parquet({path}, hive_partitioning=False, glob=False)")
